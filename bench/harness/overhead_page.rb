@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+module Bench
+  # docs/overhead.md: measurements as Markdown. It computes nothing that Comparison and Targets do not say.
+  class OverheadPage
+    TOOLS = %w[heapline mwrap heaptrack].freeze
+    QUICK = "A quick run, which shows that the suite works: none of these figures says what anything costs."
+    DISTURBED = "**The machine was not idle** (load %.2f at the start): here the time of a single row, and whether " \
+                "it meets its target, says little. CPU time suffers less, RSS and GC do not."
+    HEAD = <<~TEXT
+      # What heapline costs
+
+      Written by `rake bench`; do not edit. Every workload runs plain and under each tool in turn, each time as a process
+      of its own, and again for each round. A figure is the median over the rounds of the ratio to the plain run in the
+      same round; for times, the lowest and highest such ratio stand behind it.
+
+      - **time**: wall time, of the process or of the part that serves requests; **CPU**: user and system time.
+      - **RSS**: the highest resident size (VmHWM), the flight file's pages included.
+      - **GC**: `GC.count` at the end. A tool that changes it has changed the program. All but the starts run with 100,000
+        initial heap slots (`RUBY_GC_HEAP_INIT_SLOTS` and its successors): without, the heap of so small a program ends
+        up in one size or another by chance, also in plain runs, and GC.count with it.
+      - C pairs: CPU nanoseconds of a malloc and its free of 64 bytes, in threads of a Ruby process, without the GVL.
+      - heapline is preloaded directly with `HEAPLINE=quiet`: what a running program pays. What `heapline CMD` adds by
+        starting Ruby once more is the last row.
+      - **missed** marks what misses its target; the reasons, where known, follow the tables.
+    TEXT
+
+    # measurements: Array of Measurement
+    def initialize(measurements)
+      @measurements = measurements
+    end
+
+    def to_s
+      [HEAD, *@measurements.map { |measurement| section(measurement) }].join("\n")
+    end
+
+    private
+
+    def section(measurement)
+      comparisons = measurement.comparisons
+      targets = Targets.new(comparisons)
+      judged = measurement.quick? ? "#{QUICK}\n" : verdicts(targets)
+      [heading(measurement), *disturbance(measurement), ratios(measurement, comparisons, targets), judged].join("\n")
+    end
+
+    def heading(measurement)
+      tools = measurement.tools.except("plain").map { |name, version| "#{name} #{version}" }
+      absent = measurement.absent.map { |name, reason| " Without #{name}: #{reason}." }
+      facts = [measurement.date, measurement.description, *tools, "rounds: #{measurement.runs}", measurement.machine]
+      "## Ruby #{measurement.interpreter}\n\n#{facts.join(" · ")}.#{absent.join}\n"
+    end
+
+    def disturbance(measurement)
+      ["#{format(DISTURBED, measurement.load)}\n"] if measurement.disturbed?
+    end
+
+    def ratios(measurement, comparisons, targets)
+      tools = TOOLS & measurement.tools.keys
+      columns = ["workload", "plain", *tools.flat_map { |tool| ["#{tool} time", "CPU", "RSS", "GC"] }]
+      rows = comparisons.map { |comparison| row(comparison, tools) }
+      means = tools.flat_map { |tool| [number(targets.mean(tool)), "", "", ""] }
+      table(columns, [*rows, ["**geometric mean**, Ruby workloads", "", *means]])
+    end
+
+    def row(comparison, tools)
+      [comparison.workload.title, Cells.plain(comparison), *tools.flat_map { |tool| Cells.of(comparison, tool) }]
+    end
+
+    def verdicts(targets)
+      all = targets.verdicts
+      return "" if all.empty?
+
+      rows = all.map do |verdict|
+        [subject(verdict), verdict.target, verdict.measured, verdict.met ? "met" : "**missed**"]
+      end
+      [table(["", "target", "measured", ""], rows), *remarks(all)].join("\n")
+    end
+
+    def remarks(verdicts)
+      missed = verdicts.reject(&:met).map do |verdict|
+        reason = REMARKS[[verdict.workload&.name, verdict.kind]] || "not explained yet."
+        "- #{subject(verdict)}, #{verdict.target}: #{reason}\n"
+      end
+      missed.empty? ? [] : ["Missed:\n", missed.join]
+    end
+
+    def subject(verdict)
+      verdict.workload&.title || "Ruby workloads"
+    end
+
+    def number(value)
+      value ? format("%.3f", value) : "–"
+    end
+
+    def table(columns, rows)
+      lines = [columns, columns.map.with_index { |_, i| i.zero? ? "---" : "---:" }, *rows]
+      lines.map { |cells| "| #{cells.join(" | ")} |\n" }.join
+    end
+  end
+end

@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+# What people found out about the figures; the page prints it beside them.
+module Bench
+  TRAILER = "beside malloc and free, Ruby calls malloc_usable_size for each block (3.1: twice), and all touch the " \
+            "trailer, often on a cache line that the plain run leaves alone; the loop does little else."
+  PAIR = "a pair costs what it costs at any number of threads; the figures lie within the noise of the target."
+  MEAN = "the workloads that do little but allocate carry it; the mix, loading, computing and serving stay below."
+  private_constant :TRAILER, :PAIR, :MEAN
+
+  # Why a target is missed where it is missed: by workload (nil: the mean) and kind of target.
+  REMARKS = {
+    ["short_strings", :time] => TRAILER,
+    ["deep_stacks", :time] => TRAILER,
+    ["redcarpet", :time] => TRAILER,
+    ["pairs_1", :pair] => PAIR,
+    ["pairs_2", :pair] => PAIR,
+    ["pairs_4", :pair] => PAIR,
+    [nil, :mean] => MEAN,
+    ["start", :start] => "each line is seen for the first time (some 1,500 sites), and the tables are touched.",
+    ["start_command", :start] =>
+      "`heapline CMD` is itself a Ruby program, which starts before the program that it runs."
+  }.freeze
+end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+module Bench
+  # One target and what was measured, as text. `workload` is nil for the mean; `kind` is one of :mean, :time, :rss,
+  # :collections, :pair, :start.
+  Verdict = Struct.new(:workload, :kind, :target, :measured, :met, keyword_init: true)
+
+  # What heapline is held to.
+  class Targets
+    MEAN_TIME = 1.05
+    WORST_TIME = 1.15
+    PAIR_NS = 12
+    RSS_FACTOR = 1.10
+    RSS_KB = 3 * 1024
+    START_MS = 5
+    GC_SHARE = 0.01
+
+    # comparisons: Array of Comparison
+    def initialize(comparisons)
+      @comparisons = comparisons
+    end
+
+    # Array of Verdict; the one about the geometric mean has no workload
+    def verdicts
+      [mean_time, *@comparisons.flat_map { |comparison| of(comparison) }].compact
+    end
+
+    # Verdicts of one workload
+    def of(comparison)
+      return [pair(comparison)].compact if comparison.workload.native?
+      return [start(comparison)].compact if comparison.workload.start?
+
+      [time(comparison), rss(comparison), collections(comparison)].compact
+    end
+
+    # Geometric mean of a tool's median time ratios over the Ruby workloads, nil where it ran none
+    def mean(tool)
+      ratios = @comparisons.select { |comparison| comparison.workload.ruby? }
+                           .filter_map { |comparison| comparison.ratio(tool, :wall)&.median }
+      Statistics.geometric_mean(ratios)
+    end
+
+    private
+
+    def mean_time
+      mean = mean("heapline")
+      return unless mean
+
+      verdict(nil, :mean, "geometric mean of times ≤ #{MEAN_TIME}", format("%.3f", mean), mean <= MEAN_TIME)
+    end
+
+    def time(comparison)
+      ratio = comparison.ratio("heapline", :wall)&.median
+      ratio && verdict(comparison, :time, "time ≤ #{WORST_TIME}", format("%.3f", ratio), ratio <= WORST_TIME)
+    end
+
+    def rss(comparison)
+      excess = comparison.excess("heapline", :rss_kb, RSS_FACTOR)&.median
+      return unless excess
+
+      ratio = format("%.2f", comparison.ratio("heapline", :rss_kb).median)
+      more = format("%+.1f MB", comparison.difference("heapline", :rss_kb).median / 1024)
+      verdict(comparison, :rss, "RSS ≤ 1.10 × + 3 MB", "#{ratio} (#{more})", excess <= RSS_KB)
+    end
+
+    def collections(comparison)
+      ratio = comparison.ratio("heapline", :gc_count)&.median
+      return unless ratio
+
+      change = ratio - 1
+      verdict(comparison, :collections, "GC.count ± 1 %", format("%+.1f %%", change * 100), change.abs <= GC_SHARE)
+    end
+
+    def pair(comparison)
+      more = comparison.difference("heapline", :ns_per_pair)&.median
+      more && verdict(comparison, :pair, "≤ +#{PAIR_NS} ns", format("%+.1f ns", more), more <= PAIR_NS)
+    end
+
+    def start(comparison)
+      seconds = comparison.difference("heapline", :wall)&.median
+      return unless seconds
+
+      more = seconds * 1_000
+      verdict(comparison, :start, "≤ +#{START_MS} ms", format("%+.1f ms", more), more <= START_MS)
+    end
+
+    def verdict(comparison, kind, target, measured, met)
+      Verdict.new(workload: comparison&.workload, kind: kind, target: target, measured: measured, met: met)
+    end
+  end
+end

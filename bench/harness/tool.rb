@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+require "open3"
+
+module Bench
+  # A way to run a program: plain, or under one of the tools that are compared. `preload` and `command` are pairs of
+  # environment and argv prefix: see Workload on when each is used. `evidence` is Ruby that says
+  # in a process whether the tool works there.
+  Tool = Struct.new(:name, :version, :preload, :command, :evidence, keyword_init: true) do
+    # [environment, argv] of `argv` under this tool.
+    def wrap(argv, through)
+      environment, prefix = through == :command ? command : preload
+      [environment, prefix + argv]
+    end
+  end
+
+  # Finds the tools that this machine has for one Ruby. A finder answers a Tool, or a String that says why there is
+  # none.
+  class Tools
+    ROOT = File.expand_path("../..", __dir__)
+    NAMES = %w[plain heapline mwrap heaptrack].freeze
+    COUNTS = '(require "fiddle"; Fiddle::Function.new(Fiddle.dlopen(nil)["heapline_enabled"], [], 4).call == 1)'
+
+    def initialize(interpreter, equipment, scratch:, core: File.join(ROOT, "lib/heapline/libheapline.so"))
+      @interpreter = interpreter
+      @equipment = equipment
+      @scratch = scratch
+      @core = core
+    end
+
+    # [Array of Tool, Hash of name to the reason why it is absent]
+    def find(names = NAMES)
+      found = names.to_h { |name| [name, proven(send(name))] }
+      absent, present = found.partition { |_, tool| tool.is_a?(String) }
+      [present.map(&:last), absent.to_h]
+    end
+
+    private
+
+    # A library that the loader ignored, or a tool that stayed inert, would measure as free of cost.
+    def proven(tool)
+      return tool if tool.is_a?(String)
+
+      environment, argv = tool.wrap(@interpreter.command("-e", "exit(#{tool.evidence})"), :preload)
+      _, status = Open3.capture2e(@equipment.environment.merge(environment), *argv)
+      status.success? ? tool : "does not work in this Ruby"
+    end
+
+    def plain
+      Tool.new(name: "plain", version: "", preload: [{}, []], command: [{}, []], evidence: "true")
+    end
+
+    # Preloaded directly for the time of a running program; `heapline CMD` first starts a Ruby of its own, which would
+    # be a constant in every row. HEAPLINE=quiet: the report at exit is not what is measured.
+    def heapline
+      return "not built: run rake compile" unless File.exist?(@core)
+
+      preload = [{ "LD_PRELOAD" => @core, "HEAPLINE" => "quiet" }, []]
+      command = [{}, [@interpreter.path, File.join(ROOT, "exe/heapline"), "--quiet"]]
+      Tool.new(name: "heapline", version: own_version, preload: preload, command: command, evidence: COUNTS)
+    end
+
+    def own_version
+      File.read(File.join(ROOT, "lib/heapline/version.rb"))[/VERSION = "(.*)"/, 1]
+    end
+
+    def mwrap
+      directory = @equipment.gem_directory("mwrap")
+      library = directory && Dir[File.join(directory, "{lib,ext/mwrap}/mwrap.so")].first
+      return "not in the bundle of this Ruby" unless library
+
+      preload = [{ "LD_PRELOAD" => library }, []]
+      command = [{}, [@interpreter.path, "-rbundler/setup", File.join(directory, "bin/mwrap")]]
+      Tool.new(name: "mwrap", version: directory[/mwrap-([\d.]+)/, 1], preload: preload, command: command,
+               evidence: mapped("mwrap.so"))
+    end
+
+    def mapped(library)
+      "File.read(\"/proc/self/maps\").include?(#{library.inspect})"
+    end
+
+    # Only its command: that sets up the process which takes the events from the preloaded library. `-o` keeps its
+    # record, which is gigabytes for some workloads, where the harness removes it.
+    def heaptrack
+      out, = Open3.capture2e("heaptrack", "--version")
+      ways = [{}, ["heaptrack", "-o", File.join(@scratch, "heaptrack")]]
+      Tool.new(name: "heaptrack", version: out[/[\d.]+/], preload: ways, command: ways,
+               evidence: mapped("libheaptrack_preload.so"))
+    rescue Errno::ENOENT
+      "not installed"
+    end
+  end
+end

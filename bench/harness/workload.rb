@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+module Bench
+  # One thing to measure. `arguments` is what follows the Ruby executable. Groups:
+  # - :native  C code that reports its own nanoseconds a malloc/free pair
+  # - :ruby    Ruby programs, compared by the ratio of their times; these make the geometric mean
+  # - :start   processes that do nothing, compared by the difference of their times
+  #
+  # `through` is how a tool gets in: :preload (LD_PRELOAD alone: what a running program pays) or :command (as the user
+  # types it, which includes the start of the tool's own command).
+  Workload = Struct.new(:name, :title, :group, :arguments, :through, :repeat, keyword_init: true) do
+    def ruby?
+      group == :ruby
+    end
+
+    def native?
+      group == :native
+    end
+
+    def start?
+      group == :start
+    end
+  end
+
+  # The list of them.
+  class Workload
+    DIRECTORY = File.expand_path("../workloads", __dir__)
+
+    def self.program(name, title, group, *arguments, file: name)
+      new(name: name, title: title, group: group, arguments: [File.join(DIRECTORY, "#{file}.rb"), *arguments].freeze,
+          through: :preload, repeat: 1).freeze
+    end
+    private_class_method :program
+
+    # A start takes tens of milliseconds and varies by as many per cent: more runs, for the same time.
+    def self.start(name, title, through)
+      new(name: name, title: title, group: :start, arguments: %w[-e 1].freeze, through: through, repeat: 5).freeze
+    end
+    private_class_method :start
+
+    ALL = [
+      program("pairs_1", "C malloc/free pair, 1 thread", :native, "1", file: "pairs"),
+      program("pairs_2", "C malloc/free pair, 2 threads", :native, "2", file: "pairs"),
+      program("pairs_4", "C malloc/free pair, 4 threads", :native, "4", file: "pairs"),
+      program("pairs_passed", "C malloc, freed by another thread", :native),
+      program("short_strings", "short strings", :ruby),
+      program("deep_stacks", "strings 200 frames deep", :ruby),
+      program("documents", "JSON, ERB, Kramdown, Liquid, Rouge", :ruby),
+      program("redcarpet", "redcarpet, small documents", :ruby),
+      program("load_library", "loading RuboCop", :ruby),
+      program("few_allocations", "prime sieve, few allocations", :ruby),
+      program("web_server", "Puma serving a Rack application", :ruby),
+      start("start", "`ruby -e 1`, preloaded", :preload),
+      start("start_command", "`ruby -e 1` through the tool's command", :command)
+    ].freeze
+
+    # The workloads with these names, all where there are none. Raises ArgumentError for a name that does not exist.
+    def self.named(names)
+      unknown = names - ALL.map(&:name)
+      return ALL.select { |workload| names.empty? || names.include?(workload.name) } if unknown.empty?
+
+      raise ArgumentError, "no workload #{unknown.join(", ")}; there are #{ALL.map(&:name).join(", ")}"
+    end
+  end
+end

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Heapline::Native's way to the preloaded core: each function of heapline_core.h, looked up with dlsym when the
+ * extension is loaded. Without the preload `enabled?` is false and all others raise Heapline::NotEnabled.
+ *
+ * The table is written once, before any other thread can see it. All functions are called with the GVL; none waits.
+ */
+#include "native.h" /* first: ruby/config.h defines _GNU_SOURCE, which RTLD_DEFAULT needs */
+
+#include <dlfcn.h>
+
+#include "../heapline_core/heapline_core.h"
+#include "thread_state.h"
+
+static VALUE not_enabled_error;
+
+static struct {
+    uint32_t (*abi_version)(void);
+    int (*enabled)(void);
+    int (*flight_fd)(void);
+    size_t (*flight_path)(char *, size_t);
+    uint32_t (*quiet_enter)(void);
+    uint32_t (*quiet_leave)(void);
+    uint32_t (*quiet_set)(uint32_t);
+    uint16_t (*tag_intern)(const char *, size_t);
+    uint16_t (*tag_set)(uint16_t);
+    uint64_t (*baseline)(void);
+    void (*totals)(uint64_t *, uint64_t *);
+    uint64_t (*generation)(void);
+} core;
+
+/* dlsym returns an object pointer; POSIX makes storing it in a function pointer valid through this detour. */
+static int find_function(const char *name, void *slot) {
+    void *found = dlsym(RTLD_DEFAULT, name);
+    *(void **)slot = found;
+    return found != NULL;
+}
+
+static int find_core(void) {
+    return find_function("heapline_abi_version", &core.abi_version) && core.abi_version() == HEAPLINE_ABI_VERSION &&
+           find_function("heapline_flight_fd", &core.flight_fd) &&
+           find_function("heapline_flight_path", &core.flight_path) &&
+           find_function("heapline_quiet_enter", &core.quiet_enter) &&
+           find_function("heapline_quiet_leave", &core.quiet_leave) &&
+           find_function("heapline_quiet_set", &core.quiet_set) &&
+           find_function("heapline_tag_intern", &core.tag_intern) && find_function("heapline_tag_set", &core.tag_set) &&
+           find_function("heapline_baseline", &core.baseline) && find_function("heapline_totals", &core.totals) &&
+           find_function("heapline_generation", &core.generation) && find_function("heapline_enabled", &core.enabled);
+}
+
+static int is_enabled(void) {
+    return core.enabled && core.enabled();
+}
+
+static void check_enabled(void) {
+    if (is_enabled()) return;
+    if (core.abi_version && core.abi_version() != HEAPLINE_ABI_VERSION)
+        rb_raise(not_enabled_error,
+                 "the preloaded libheapline.so is of another version of heapline (ABI %u, wanted %u): start the "
+                 "process with this version's heapline command",
+                 core.abi_version(), HEAPLINE_ABI_VERSION);
+    rb_raise(not_enabled_error, "heapline is not preloaded in this process: run it with `heapline ruby …`");
+}
+
+static VALUE rbhl_enabled_p(VALUE self) {
+    (void)self;
+    return is_enabled() ? Qtrue : Qfalse;
+}
+
+static VALUE rbhl_flight_fd(VALUE self) {
+    (void)self;
+    check_enabled();
+    int fd = core.flight_fd();
+    return fd < 0 ? Qnil : INT2NUM(fd);
+}
+
+static VALUE rbhl_flight_path(VALUE self) {
+    char path[4096];
+    (void)self;
+    check_enabled();
+    size_t length = core.flight_path(path, sizeof(path));
+    return length == 0 || length >= sizeof(path) ? Qnil : rb_external_str_new(path, (long)length);
+}
+
+static VALUE quiet_is(uint32_t depth) {
+    rbhl_thread_state_quiet(depth);
+    return UINT2NUM(depth);
+}
+
+static VALUE rbhl_quiet_enter(VALUE self) {
+    (void)self;
+    check_enabled();
+    return quiet_is(core.quiet_enter());
+}
+
+static VALUE rbhl_quiet_leave(VALUE self) {
+    (void)self;
+    check_enabled();
+    return quiet_is(core.quiet_leave());
+}
+
+static VALUE rbhl_quiet_set(VALUE self, VALUE depth) {
+    (void)self;
+    unsigned int number = NUM2UINT(depth);
+    check_enabled();
+    const uint32_t former = core.quiet_set(number);
+    rbhl_thread_state_quiet(number);
+    return UINT2NUM(former);
+}
+
+static VALUE rbhl_tag_intern(VALUE self, VALUE name) {
+    (void)self;
+    StringValue(name);
+    check_enabled();
+    return UINT2NUM(core.tag_intern(RSTRING_PTR(name), (size_t)RSTRING_LEN(name)));
+}
+
+static VALUE rbhl_tag_set(VALUE self, VALUE tag) {
+    (void)self;
+    unsigned int number = NUM2UINT(tag);
+    if (number > UINT16_MAX) rb_raise(rb_eArgError, "a tag is a number that tag_intern returned, not %u", number);
+    check_enabled();
+    const uint16_t former = core.tag_set((uint16_t)number);
+    rbhl_thread_state_tag((uint16_t)number);
+    return UINT2NUM(former);
+}
+
+static VALUE rbhl_baseline(VALUE self) {
+    (void)self;
+    check_enabled();
+    return ULL2NUM(core.baseline());
+}
+
+static VALUE rbhl_totals(VALUE self) {
+    uint64_t allocated = 0, freed = 0;
+    (void)self;
+    check_enabled();
+    core.totals(&allocated, &freed);
+    return rb_assoc_new(ULL2NUM(allocated), ULL2NUM(freed));
+}
+
+static VALUE rbhl_generation(VALUE self) {
+    (void)self;
+    check_enabled();
+    return ULL2NUM(core.generation());
+}
+
+void rbhl_define_core(VALUE native, VALUE not_enabled) {
+    rb_gc_register_mark_object(not_enabled);
+    not_enabled_error = not_enabled;
+    if (!find_core()) core.enabled = NULL;
+    if (core.enabled) rbhl_thread_state_define(core.quiet_set, core.tag_set);
+    rb_define_singleton_method(native, "enabled?", rbhl_enabled_p, 0);
+    rb_define_singleton_method(native, "flight_fd", rbhl_flight_fd, 0);
+    rb_define_singleton_method(native, "flight_path", rbhl_flight_path, 0);
+    rb_define_singleton_method(native, "quiet_enter", rbhl_quiet_enter, 0);
+    rb_define_singleton_method(native, "quiet_leave", rbhl_quiet_leave, 0);
+    rb_define_singleton_method(native, "quiet_set", rbhl_quiet_set, 1);
+    rb_define_singleton_method(native, "tag_intern", rbhl_tag_intern, 1);
+    rb_define_singleton_method(native, "tag_set", rbhl_tag_set, 1);
+    rb_define_singleton_method(native, "baseline", rbhl_baseline, 0);
+    rb_define_singleton_method(native, "totals", rbhl_totals, 0);
+    rb_define_singleton_method(native, "generation", rbhl_generation, 0);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "flight_reader.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIRECTORY_PAGES = HL_SITES_MAX / HL_SITES_PER_PAGE * sizeof(uint32_t) / HL_PAGE_SIZE, OLD_DIRECTORY_PAGES = 1 };
+
+/* One lane in both copies. */
+struct lane_pair {
+    const struct hl_lane_record *freed, *allocated;
+    int base_seen;    /* `allocated` saw the baseline in force */
+    int is_unlimited; /* there is no baseline: all began with 0 */
+};
+
+__attribute__((format(printf, 2, 3))) static int fail(struct hl_problem *problem, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(problem->text, sizeof(problem->text), format, arguments);
+    va_end(arguments);
+    return -EINVAL;
+}
+
+int hl_flight_check_header(const struct hl_flight_header *header, struct hl_problem *problem) {
+    if (memcmp(header->magic, HL_FLIGHT_MAGIC, sizeof(header->magic)))
+        return fail(problem, "it is not a flight file: it does not begin with %s", HL_FLIGHT_MAGIC);
+    if (header->byte_order != HL_FLIGHT_BYTE_ORDER)
+        return fail(problem, "it was written on a machine of another byte order: read it there");
+    if (header->version != HL_FLIGHT_VERSION)
+        return fail(problem, "it has format version %u, this heapline reads version %u: use the heapline that wrote it",
+                    header->version, HL_FLIGHT_VERSION);
+    if (header->page_count < HL_FIXED_PAGES || header->page_count > HL_PAGES_MAX)
+        return fail(problem, "it is damaged: its header speaks of %llu pages", (unsigned long long)header->page_count);
+    if (header->site_count > HL_SITES_MAX)
+        return fail(problem, "it is damaged: its header speaks of %u sites", header->site_count);
+    if (header->library_count > HL_LIBRARIES_MAX || header->tag_count > HL_TAGS_MAX)
+        return fail(problem, "it is damaged: its header speaks of %u libraries and %u tags", header->library_count,
+                    header->tag_count);
+    if (header->command_length > sizeof(header->command))
+        return fail(problem, "it is damaged: its header speaks of a command of %u bytes", header->command_length);
+    return 0;
+}
+
+static const void *at(const struct hl_flight_copy *copy, uint64_t page) {
+    return copy->bytes + page * HL_PAGE_SIZE;
+}
+
+static const struct hl_flight_header *header_of(const struct hl_flight_copy *copy) {
+    return at(copy, HL_HEADER_PAGE);
+}
+
+static const struct hl_lane_record *lane_of(const struct hl_flight_copy *copy, uint32_t number) {
+    return (const struct hl_lane_record *)at(copy, HL_LANE_TABLE_PAGE) + number;
+}
+
+/* `count` pages from `number` into *found; NULL where there are none (R2). */
+static int find_pages(const struct hl_flight_copy *copy, uint32_t number, uint32_t count, const void **found,
+                      struct hl_problem *problem) {
+    *found = NULL;
+    if (number == 0) return 0;
+    if (number < HL_FIXED_PAGES || (uint64_t)number + count > copy->pages_now)
+        return fail(problem, "it is damaged: it refers to page %u of %llu", number,
+                    (unsigned long long)copy->pages_now);
+    if ((uint64_t)number + count <= copy->pages) *found = at(copy, number);
+    return 0;
+}
+
+/* The page for `index` through a directory of one number per `per_page`; NULL where there is none. */
+static int find_in_directory(const struct hl_flight_copy *copy, const uint32_t *directory, uint32_t index,
+                             uint32_t per_page, const void **found, struct hl_problem *problem) {
+    *found = NULL;
+    return directory ? find_pages(copy, directory[index / per_page], 1, found, problem) : 0;
+}
+
+/* The string at `reference` into *span. *absent is set where it is newer than the copy (R2). */
+static int find_string(const struct hl_flight_copy *copy, hl_string_ref reference, struct hl_span *span, int *absent,
+                       struct hl_problem *problem) {
+    span->bytes = NULL;
+    span->length = 0;
+    if (reference == 0) return 0;
+    const uint64_t place = (uint64_t)reference * 8;
+    const uint64_t end = copy->pages * HL_PAGE_SIZE, end_now = copy->pages_now * HL_PAGE_SIZE;
+    uint16_t length = 0;
+    if (place >= (uint64_t)HL_FIXED_PAGES * HL_PAGE_SIZE && place + sizeof(length) <= end) {
+        memcpy(&length, copy->bytes + place, sizeof(length));
+        if (length <= HL_STRING_MAX && place + sizeof(length) + length <= end) {
+            span->bytes = (const char *)copy->bytes + place + sizeof(length);
+            span->length = length;
+            return 0;
+        }
+    } else if (place >= end && place < end_now) {
+        *absent = 1;
+        return 0;
+    }
+    return fail(problem, "it is damaged: it refers to a string at byte %llu of %llu", (unsigned long long)place,
+                (unsigned long long)end_now);
+}
+
+/* Entry `index` of a table of strings with `count` entries; no string where the entry is newer than the copy. */
+static int find_name(const struct hl_flight_copy *copy, uint32_t table, uint32_t index, uint32_t limit,
+                     struct hl_span *span, struct hl_problem *problem) {
+    int absent = 0;
+    if (index >= limit) return fail(problem, "it is damaged: it refers to name %u of %u", index, limit);
+    return find_string(copy, ((const uint32_t *)at(copy, table))[index], span, &absent, problem);
+}
+
+static int read_record(const struct hl_flight_copy *copy, const struct hl_site_record *record,
+                       struct hl_site_sums *site, struct hl_problem *problem) {
+    int absent = 0, failed;
+    if (!record->ready) return 0;
+    if (record->kind > HL_KIND_NATIVE) return fail(problem, "it is damaged: a site is of kind %u", record->kind);
+    if ((failed = find_string(copy, record->path, &site->path, &absent, problem))) return failed;
+    if ((failed = find_string(copy, record->label, &site->label, &absent, problem))) return failed;
+    failed = find_name(copy, HL_LIBRARY_TABLE_PAGE, record->library, HL_LIBRARIES_MAX, &site->library, problem);
+    if (failed) return failed;
+    if ((failed = find_name(copy, HL_TAG_TABLE_PAGE, record->tag, HL_TAGS_MAX, &site->tag, problem))) return failed;
+    site->kind = record->kind;
+    site->line = record->line;
+    site->offset = record->offset;
+    site->symbol_offset = record->symbol_offset;
+    site->known = !absent;
+    return 0;
+}
+
+static int read_records(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
+    const uint32_t *directory = at(copy, HL_SITE_DIRECTORY_PAGE);
+    for (uint32_t number = 0; number < sums->site_count; number++) {
+        const void *page;
+        int failed = find_in_directory(copy, directory, number, HL_SITES_PER_PAGE, &page, problem);
+        if (!failed && number < HL_SITE_FIRST)
+            sums->sites[number].known = 1;
+        else if (!failed && page)
+            failed = read_record(copy, (const struct hl_site_record *)page + number % HL_SITES_PER_PAGE,
+                                 &sums->sites[number], problem);
+        if (failed) return failed;
+    }
+    return 0;
+}
+
+static void add_allocations(struct hl_count *sum, const struct hl_count *count) {
+    sum->allocations += count->allocations;
+    sum->bytes_allocated += count->bytes_allocated;
+}
+
+static void add_frees(struct hl_count *sum, const struct hl_count *count) {
+    sum->frees += count->frees;
+    sum->bytes_freed += count->bytes_freed;
+    sum->age_sum += count->age_sum;
+    sum->age_ms_sum += count->age_ms_sum;
+    sum->temporary += count->temporary;
+    if (count->age_max > sum->age_max) sum->age_max = count->age_max;
+    if (count->age_ms_max > sum->age_ms_max) sum->age_ms_max = count->age_ms_max;
+}
+
+static uint64_t beyond(uint64_t now, uint64_t before) {
+    return now > before ? now - before : 0;
+}
+
+/* Add what one lane counted for one site. `base` is NULL where nothing was counted up to the baseline. */
+static void add_lane(struct hl_site_sums *site, const struct hl_count *allocated, const struct hl_count *freed,
+                     const struct hl_count *base, const struct hl_old *old) {
+    add_allocations(&site->count, allocated);
+    add_frees(&site->count, freed);
+    site->base_allocations += base->allocations;
+    site->base_bytes_allocated += base->bytes_allocated;
+    site->base_frees += base->frees;
+    site->base_bytes_freed += base->bytes_freed;
+    site->new_frees += beyond(beyond(freed->frees, base->frees), old->frees);
+    site->new_bytes_freed += beyond(beyond(freed->bytes_freed, base->bytes_freed), old->bytes_freed);
+}
+
+/* The pages of one lane that hold one block of HL_SITES_PER_PAGE sites. */
+struct lane_pages {
+    const struct hl_count *allocated, *freed, *base;
+    const struct hl_old *old;
+};
+
+static void add_pages(struct hl_flight_sums *sums, const struct lane_pair *lane, const struct lane_pages *pages,
+                      uint32_t first) {
+    static const struct hl_count nothing;
+    static const struct hl_old no_old;
+    for (uint32_t i = 0; i < HL_SITES_PER_PAGE && first + i < sums->site_count; i++) {
+        const struct hl_count *allocated = pages->allocated ? &pages->allocated[i] : &nothing;
+        const struct hl_count *freed = pages->freed ? &pages->freed[i] : &nothing;
+        struct hl_count now = *allocated;
+        const struct hl_count *base = pages->base ? &pages->base[i] : &nothing;
+        if (!lane->base_seen && !lane->is_unlimited) {
+            now.frees = freed->frees;
+            now.bytes_freed = freed->bytes_freed;
+            base = &now;
+        }
+        add_lane(&sums->sites[first + i], allocated, freed, base,
+                 pages->old ? &pages->old[(first + i) % HL_OLD_PER_PAGE] : &no_old);
+    }
+}
+
+/* The four directories of a lane, each in the copy that it is read from. */
+struct lane_directories {
+    const uint32_t *allocated, *freed, *base, *old;
+    const struct hl_flight_copy *old_copy;
+};
+
+static int find_directories(const struct hl_flight_copy *freed, const struct hl_flight_copy *allocated,
+                            const struct lane_pair *lane, struct lane_directories *found, struct hl_problem *problem) {
+    const uint64_t baseline = header_of(allocated)->baseline;
+    const void *page;
+    int failed;
+    memset(found, 0, sizeof(*found));
+    if ((failed = find_pages(allocated, lane->allocated->counts, DIRECTORY_PAGES, &page, problem))) return failed;
+    found->allocated = page;
+    if ((failed = find_pages(freed, lane->freed->counts, DIRECTORY_PAGES, &page, problem))) return failed;
+    found->freed = page;
+    if (!lane->base_seen) return 0;
+    if ((failed = find_pages(allocated, lane->allocated->base, DIRECTORY_PAGES, &page, problem))) return failed;
+    found->base = page;
+    /* Where the lane saw the baseline only between the copies, the first one's `old` is of the baseline before. */
+    const int both = lane->freed->baseline == baseline;
+    found->old_copy = both ? freed : allocated;
+    const uint32_t old = both ? lane->freed->old : lane->allocated->old;
+    if ((failed = find_pages(found->old_copy, old, OLD_DIRECTORY_PAGES, &page, problem))) return failed;
+    found->old = page;
+    return 0;
+}
+
+static int sum_lane(const struct hl_flight_copy *freed, const struct hl_flight_copy *allocated, uint32_t number,
+                    struct hl_flight_sums *sums, struct hl_problem *problem) {
+    const uint64_t baseline = header_of(allocated)->baseline;
+    struct lane_pair lane = {lane_of(freed, number), lane_of(allocated, number), 0, baseline == 0};
+    struct lane_directories in;
+    lane.base_seen = baseline != 0 && lane.allocated->baseline == baseline;
+    int failed = find_directories(freed, allocated, &lane, &in, problem);
+    for (uint32_t first = 0; !failed && first < sums->site_count; first += HL_SITES_PER_PAGE) {
+        const void *page[4] = {NULL, NULL, NULL, NULL};
+        failed = find_in_directory(allocated, in.allocated, first, HL_SITES_PER_PAGE, &page[0], problem);
+        if (!failed) failed = find_in_directory(freed, in.freed, first, HL_SITES_PER_PAGE, &page[1], problem);
+        if (!failed) failed = find_in_directory(allocated, in.base, first, HL_SITES_PER_PAGE, &page[2], problem);
+        if (!failed) failed = find_in_directory(in.old_copy, in.old, first, HL_OLD_PER_PAGE, &page[3], problem);
+        if (failed || !(page[0] || page[1] || page[2])) continue;
+        struct lane_pages pages = {page[0], page[1], page[2], page[3]};
+        add_pages(sums, &lane, &pages, first);
+    }
+    return failed;
+}
+
+/* The header knows the peak only as far as lanes published; each lane's own high mark may lie above. */
+static void find_peak(const struct hl_flight_copy *copy, struct hl_flight_sums *sums) {
+    const struct hl_flight_header *header = header_of(copy);
+    sums->peak_bytes = header->peak_bytes;
+    for (uint32_t number = 0; number < HL_LANES; number++) {
+        const struct hl_lane_record *lane = lane_of(copy, number);
+        const int64_t high = (int64_t)((uint64_t)header->live_bytes + (uint64_t)lane->high - (uint64_t)lane->published);
+        if (lane->owner) sums->threads++;
+        if (high > sums->peak_bytes) sums->peak_bytes = high;
+    }
+}
+
+static void count_impossible(struct hl_flight_sums *sums) {
+    for (uint32_t number = 0; number < sums->site_count; number++) {
+        const struct hl_count *count = &sums->sites[number].count;
+        if (count->frees > count->allocations || count->bytes_freed > count->bytes_allocated) sums->impossible++;
+    }
+}
+
+int hl_flight_sum(const struct hl_flight_copy *freed, const struct hl_flight_copy *allocated,
+                  struct hl_flight_sums *sums, struct hl_problem *problem) {
+    memset(sums, 0, sizeof(*sums));
+    int failed = hl_flight_check_header(header_of(freed), problem);
+    if (!failed) failed = hl_flight_check_header(header_of(allocated), problem);
+    if (failed) return failed;
+    sums->header = header_of(allocated);
+    sums->site_count = sums->header->site_count;
+    if (sums->site_count < HL_SITE_FIRST) sums->site_count = HL_SITE_FIRST;
+    sums->sites = calloc(sums->site_count, sizeof(*sums->sites));
+    if (!sums->sites) {
+        fail(problem, "there is no memory for its %u sites", sums->site_count);
+        return -ENOMEM;
+    }
+    failed = read_records(allocated, sums, problem);
+    for (uint32_t number = 0; !failed && number < HL_LANES; number++)
+        failed = sum_lane(freed, allocated, number, sums, problem);
+    if (failed) {
+        hl_flight_sums_release(sums);
+        return failed;
+    }
+    find_peak(allocated, sums);
+    count_impossible(sums);
+    return 0;
+}
+
+void hl_flight_sums_release(struct hl_flight_sums *sums) {
+    free(sums->sites);
+    sums->sites = NULL;
+}

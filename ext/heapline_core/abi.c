@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions of heapline_core.h: thin, each says there what it does.
+ */
+#include <errno.h>
+
+#include "flight.h"
+#include "guard.h"
+#include "heapline_core.h"
+#include "lane.h"
+#include "lifecycle.h"
+#include "platform.h"
+#include "site_table.h"
+
+enum { TAG_BYTES = 255 };
+
+HL_EXPORT uint32_t heapline_abi_version(void) {
+    return HEAPLINE_ABI_VERSION;
+}
+
+HL_EXPORT int heapline_enabled(void) {
+    if (hl_life == HL_LIFE_ACTIVE && !hl_gate.open) hl_lifecycle_step(); /* a forked child */
+    return hl_life == HL_LIFE_ACTIVE && hl_gate.open;
+}
+
+HL_EXPORT int heapline_flight_fd(void) {
+    return heapline_enabled() ? hl_flight_descriptor() : -1;
+}
+
+HL_EXPORT size_t heapline_flight_path(char *buffer, size_t size) {
+    return heapline_enabled() ? hl_flight_path(buffer, size) : 0;
+}
+
+HL_EXPORT uint32_t heapline_quiet_set(uint32_t depth) {
+    uint32_t former = hl_thread.quiet;
+    hl_thread.quiet = depth;
+    hl_guard_refresh(&hl_thread);
+    return former;
+}
+
+HL_EXPORT uint32_t heapline_quiet_enter(void) {
+    heapline_quiet_set(hl_thread.quiet + 1);
+    return hl_thread.quiet;
+}
+
+HL_EXPORT uint32_t heapline_quiet_leave(void) {
+    if (hl_thread.quiet) heapline_quiet_set(hl_thread.quiet - 1);
+    return hl_thread.quiet;
+}
+
+HL_EXPORT uint16_t heapline_tag_intern(const char *name, size_t length) {
+    const int saved = errno;
+    uint16_t tag = 0;
+    hl_guard_enter(&hl_thread);
+    if (heapline_enabled()) tag = hl_tag_intern(name, length < TAG_BYTES ? length : TAG_BYTES);
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+    return tag;
+}
+
+HL_EXPORT uint16_t heapline_tag_set(uint16_t tag) {
+    uint16_t former = hl_thread.tag;
+    hl_thread.tag = tag < HL_TAGS_MAX ? tag : 0;
+    return former;
+}
+
+HL_EXPORT uint64_t heapline_baseline(void) {
+    return heapline_enabled() ? hl_lane_baseline(HL_BASELINE_CLEAR) : 0;
+}
+
+HL_EXPORT void heapline_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed) {
+    *bytes_allocated = *bytes_freed = 0;
+    if (heapline_enabled()) hl_lane_totals(bytes_allocated, bytes_freed);
+}
+
+HL_EXPORT uint64_t heapline_generation(void) {
+    return heapline_enabled() ? hl_generation() : 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The flight file's layout: what the core writes and every reader reads.
+ *
+ * One file describes one process image. It is an array of 4096-byte pages; the first HL_FIXED_PAGES have a fixed
+ * meaning, all later ones are taken from one bump allocator (`page_count`) and found through directories of page
+ * numbers (0: no page). Numbers are native-endian; a reader refuses a file whose `byte_order` it cannot read.
+ *
+ * Who writes: only the process that the file describes, except `request`, which any process of the same user may
+ * set. Who reads: anyone, at any time, also while it is written and after the writer was killed. So a reader checks
+ * every page number and string offset against the size of what it holds.
+ *
+ * F1  A site's record is complete before `ready` is 1, and never changes afterwards, but for `label`, which may become
+ *     more telling ("<class:Cache>" → "Cache#put", where both are on one line).
+ * F2  A lane's figures have one writer, its owner; they only grow (but `live`, which is derived from them).
+ * F3  An allocation is counted before the program gets the block, a free before the allocator gets it back. Hence a
+ *     reader that copies the frees first and the allocations second never sees more frees than allocations.
+ */
+#ifndef HL_FLIGHT_LAYOUT_H
+#define HL_FLIGHT_LAYOUT_H
+
+#include <stdint.h>
+
+#define HL_FLIGHT_MAGIC "HEAPLINE"
+#define HL_FLIGHT_VERSION 1u
+#define HL_FLIGHT_BYTE_ORDER 0x01020304u
+
+#define HL_PAGE_SIZE 4096u
+#define HL_LANES 129u /* the last one, HL_SHARED_LANE, is shared by threads that have none of their own */
+#define HL_SHARED_LANE 128u
+#define HL_SITES_MAX (1u << 17) /* the directories' reach */
+#define HL_SITES_PER_PAGE 64u   /* of site records, and of counts */
+#define HL_OLD_PER_PAGE 256u
+#define HL_LIBRARIES_MAX 1024u
+#define HL_TAGS_MAX 1024u
+
+/* Fixed pages. */
+#define HL_HEADER_PAGE 0u
+#define HL_SITE_DIRECTORY_PAGE 1u /* uint32_t[HL_SITES_MAX / HL_SITES_PER_PAGE]: 2 pages */
+#define HL_LANE_TABLE_PAGE 3u     /* struct hl_lane_record[HL_LANES]: 5 pages */
+#define HL_LIBRARY_TABLE_PAGE 8u  /* uint32_t[HL_LIBRARIES_MAX] strings: 1 page */
+#define HL_TAG_TABLE_PAGE 9u      /* uint32_t[HL_TAGS_MAX] strings: 1 page */
+#define HL_FIXED_PAGES 10u
+
+/* A string's place: its file offset / 8; there: uint16_t length, then the bytes, then NUL. 0: no string. */
+typedef uint32_t hl_string_ref;
+#define HL_STRING_MAX 4000u
+
+/* Sites with a fixed number. */
+enum hl_special_site {
+    HL_SITE_NONE = 0,
+    HL_SITE_OTHER = 1,   /* what found no room in the site table, the string space or the lane */
+    HL_SITE_QUIET = 2,   /* born inside quiet: in no total */
+    HL_SITE_EXITING = 3, /* by threads that are being torn down */
+    HL_SITE_FIRST = 4
+};
+
+enum hl_site_kind {
+    HL_KIND_SPECIAL = 0,
+    HL_KIND_RUBY = 1,  /* path:line, label */
+    HL_KIND_NATIVE = 2 /* library + offset, label is the nearest exported symbol */
+};
+
+struct hl_site_record {
+    uint8_t ready;
+    uint8_t kind;     /* enum hl_site_kind */
+    uint16_t library; /* index into the library table; 0: the Ruby VM itself or unknown */
+    uint16_t tag;     /* index into the tag table; 0: none */
+    uint16_t reserved0;
+    hl_string_ref path;     /* RUBY: the iseq's path as __FILE__ has it; NATIVE: 0 */
+    uint32_t line;          /* RUBY */
+    hl_string_ref label;    /* RUBY: method label; NATIVE: symbol; 0 where unknown */
+    uint32_t symbol_offset; /* NATIVE: from the symbol's start */
+    uint64_t offset;        /* NATIVE: the caller's address less its library's load address */
+    uint64_t hash;
+    uint64_t born_ns; /* CLOCK_REALTIME */
+    uint64_t reserved1[2];
+};
+
+/* What one lane counted for one site. Bytes are requested bytes; ages count generations; ms are approximate. */
+struct hl_count {
+    uint64_t allocations;
+    uint64_t bytes_allocated;
+    uint64_t frees;
+    uint64_t bytes_freed;
+    uint64_t age_sum;    /* of freed blocks, in generations */
+    uint64_t age_ms_sum; /* of freed blocks, in milliseconds */
+    uint64_t temporary;  /* freed within the generation of birth or the next */
+    uint32_t age_max;
+    uint32_t age_ms_max;
+};
+
+/* The part of a lane's frees since the baseline whose blocks were born before it. */
+struct hl_old {
+    uint64_t frees;
+    uint64_t bytes_freed;
+};
+
+/*
+ * `counts`, `base`, `old` are page numbers of directories (2 pages, 2 pages, 1 page). `base` holds what `counts` was
+ * when this lane saw baseline number `baseline`; while that differs from the header's, the lane has counted nothing
+ * since the baseline and its counts are their own base.
+ */
+struct hl_lane_record {
+    uint32_t owner; /* kernel thread id; 0: free, its figures stay and the next owner adds to them */
+    uint32_t counts;
+    uint32_t base;
+    uint32_t old;
+    uint64_t baseline;
+    int64_t live;      /* bytes: allocated less freed by this lane (below 0 where it frees others' blocks) */
+    int64_t high;      /* the highest `live` since `published` */
+    int64_t published; /* `live` when it was last added to the header's live_bytes */
+    uint64_t reserved[10];
+};
+
+enum hl_state { HL_STATE_RUNNING = 1, HL_STATE_EXITED = 2, HL_STATE_EXECED = 3 };
+
+/* What another process asks for: bits of `request`. The process clears the bits it took and counts `answered`. */
+enum hl_request { HL_REQUEST_BASELINE = 1u << 0 };
+
+enum hl_baseline_kind { HL_BASELINE_START = 0, HL_BASELINE_FORK = 1, HL_BASELINE_CLEAR = 2 };
+
+struct hl_flight_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t byte_order;
+    uint32_t state; /* enum hl_state */
+    uint32_t request;
+    uint32_t answered;
+    uint32_t pid;
+    uint32_t parent;      /* getppid() at the start or fork */
+    uint32_t forked_from; /* pid of the process whose counts this file began with; 0: none */
+    uint32_t top;         /* pid of the process that `heapline CMD` became; 0: unknown */
+    uint32_t exit_status;
+    uint64_t start_ticks; /* /proc/PID/stat field 22: with pid, the identity of the process */
+    uint64_t started_ns;  /* CLOCK_REALTIME */
+    uint64_t ended_ns;    /* CLOCK_REALTIME when an orderly end began; 0: it did not */
+
+    uint64_t page_count; /* pages in use, the fixed ones included */
+    uint64_t page_limit;
+    uint32_t site_count; /* records handed out, the special ones included; each is valid once `ready` */
+    uint32_t site_limit;
+    uint32_t library_count;
+    uint32_t tag_count;
+
+    uint64_t generation;  /* GC.count + the number of baselines, as last seen */
+    uint64_t gc_count;    /* as last seen */
+    uint64_t baseline;    /* number of the baseline in force; 0: the start */
+    uint64_t baseline_ns; /* CLOCK_REALTIME */
+    uint64_t baseline_generation;
+    uint32_t baseline_kind; /* enum hl_baseline_kind */
+    uint32_t attribution;   /* enum hl_attribution */
+
+    int64_t live_bytes; /* sum of the lanes' `published` */
+    int64_t peak_bytes;
+    uint64_t peak_ns;   /* CLOCK_REALTIME */
+    uint64_t own_bytes; /* private memory of heapline: caches, tables */
+
+    /* Failures that were survived; each is said in the report. */
+    uint64_t sites_refused; /* lookups that went to (other): the table was full */
+    uint64_t pages_refused; /* no room for a page: full file system, limits */
+    uint64_t counts_lost;   /* frees that found no counter */
+    uint64_t mismatches;    /* lines that differed from the public API */
+
+    char ruby[96];      /* RUBY_DESCRIPTION */
+    char allocator[64]; /* below: "glibc 2.36", "jemalloc 5.3.0" … */
+    char command[1024]; /* /proc/self/cmdline, NUL-separated, cut */
+    uint32_t command_length;
+    char options[512]; /* HEAPLINE as it was understood */
+};
+
+enum hl_attribution {
+    HL_ATTRIBUTION_NONE = 0,   /* no Ruby VM yet */
+    HL_ATTRIBUTION_FRAMES = 1, /* own walk of the control frames */
+    HL_ATTRIBUTION_PUBLIC = 2  /* rb_profile_frames: unknown Ruby, or the check failed */
+};
+
+_Static_assert(sizeof(struct hl_site_record) == 64, "64 records a page");
+_Static_assert(sizeof(struct hl_count) == 64, "one cache line");
+_Static_assert(sizeof(struct hl_old) == 16, "256 a page");
+_Static_assert(sizeof(struct hl_lane_record) == 128, "5 pages of lanes");
+_Static_assert(sizeof(struct hl_flight_header) <= HL_PAGE_SIZE, "one page");
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The core's ABI: the only names besides the malloc family that libheapline.so exports. Whoever uses it finds each
+ * function with dlsym(RTLD_DEFAULT, ...): without the preload there are none. Every function may be called from any
+ * thread, with or without the GVL, and takes no Ruby lock.
+ */
+#ifndef HEAPLINE_CORE_H
+#define HEAPLINE_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HEAPLINE_ABI_VERSION 1u
+
+/* The version that the loaded core implements: HEAPLINE_ABI_VERSION of its build. */
+uint32_t heapline_abi_version(void);
+
+/* 1 while allocations of this process are counted, else 0. */
+int heapline_enabled(void);
+
+/* An open descriptor of this process's flight file, or -1. Owned by the core: do not close it, do not move its offset.
+ */
+int heapline_flight_fd(void);
+
+/* The flight file's path into `buffer`, cut at `size`; its full length, or 0 where it has none (kept in memory). */
+size_t heapline_flight_path(char *buffer, size_t size);
+
+/* Enter or leave quiet on this thread: what is allocated between is in no total. Both return the depth now in force;
+ * leaving at depth 0 stays at 0. */
+uint32_t heapline_quiet_enter(void);
+uint32_t heapline_quiet_leave(void);
+
+/* Set the quiet depth of this thread and return the former one: to restore it after a non-local exit. */
+uint32_t heapline_quiet_set(uint32_t depth);
+
+/* This thread's tag: the number of `name` (up to 255 bytes, interned), or 0 for none. Beyond the table's size: the
+ * number of "(other)". */
+uint16_t heapline_tag_intern(const char *name, size_t length);
+/* Make `tag` this thread's tag and return the former one. */
+uint16_t heapline_tag_set(uint16_t tag);
+
+/* Begin a new baseline: growth, retained and clear-ed figures count from here. Returns its number. */
+uint64_t heapline_baseline(void);
+
+/* Exact totals of this process over all lanes (an instant's, while others run): bytes allocated and bytes freed. */
+void heapline_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed);
+
+/* The report's number of generations so far: GC.count plus the number of baselines. */
+uint64_t heapline_generation(void);
+
+#endif

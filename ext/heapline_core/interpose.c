@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The malloc family as the program calls it.
+ *
+ * Gate open: forward, then count (birth), or count, then forward (death). Gate closed: boot, forward, or a child that
+ * must first get a flight file of its own. Functions reached from here are lane.h (counting) and location.h (where).
+ *
+ * I1  errno and results are what the allocator below gave.
+ * I2  A block is counted before the program gets it, its free before the allocator gets it back.
+ * I3  realloc moves the record only after success; the old trailer is read before and put back on failure.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "guard.h"
+#include "interpose.h"
+#include "lane.h"
+#include "lifecycle.h"
+#include "location.h"
+#include "real_malloc.h"
+#include "site_table.h"
+#include "trailer.h"
+
+/* Room for the trailer; a size that leaves none is passed on as it is, to fail as it would. */
+HL_INLINE size_t padded(size_t size) {
+    return HL_LIKELY(size <= PTRDIFF_MAX - HL_TRAILER_SIZE) ? size + HL_TRAILER_SIZE : size;
+}
+
+/* ---- birth and death off the hot path: quiet, starting or ending threads, threads without a lane ---- */
+
+HL_COLD static void birth_slow(struct hl_thread *thread, void *block, size_t size, uintptr_t caller) {
+    if (thread->busy) return; /* heapline's own (G2) */
+    const int saved = errno;
+    hl_guard_enter(thread);
+    struct hl_lane *own = hl_lifecycle_lane(thread), *lane = own ? own : hl_lane_shared_lock();
+    if (lane) {
+        hl_lane_follow_and_answer(lane);
+        uint32_t site = HL_SITE_QUIET;
+        if (!thread->quiet && thread->exiting)
+            site = HL_SITE_EXITING;
+        else if (!thread->quiet)
+            site = hl_locate_slow(lane, 0, caller, !thread->starting);
+        hl_lane_birth(lane, block, hl_real_usable(block), size, hl_lane_place(lane, site), site == HL_SITE_QUIET);
+    }
+    if (!own) hl_lane_shared_unlock();
+    hl_guard_leave(thread);
+    errno = saved;
+}
+
+HL_COLD static void death_slow(struct hl_thread *thread, struct hl_trailer trailer) {
+    const int saved = errno;
+    if (thread->busy && !thread->own) { /* the shared lane's lock may be this very thread's */
+        hl_add_shared(&hl_flight.header->counts_lost, 1);
+        return;
+    }
+    hl_guard_enter(thread);
+    struct hl_lane *own = hl_lifecycle_lane(thread), *lane = own ? own : hl_lane_shared_lock();
+    if (lane) {
+        hl_lane_follow(lane);
+        hl_lane_death(lane, &trailer);
+    }
+    if (!own) hl_lane_shared_unlock();
+    hl_guard_leave(thread);
+    errno = saved;
+}
+
+HL_INLINE void birth(void *block, size_t size, uintptr_t caller) {
+    struct hl_thread *thread = &hl_thread;
+    struct hl_lane *lane = thread->lane;
+    if (HL_UNLIKELY(!lane)) {
+        birth_slow(thread, block, size, caller);
+        return;
+    }
+    hl_lane_follow_and_answer(lane);
+    hl_lane_birth(lane, block, hl_real_usable(block), size, hl_locate(lane, caller), 0);
+}
+
+/* `usable` is the whole block's. The trailer is gone afterwards. */
+HL_INLINE void death(void *block, size_t usable, const struct hl_trailer *trailer) {
+    struct hl_thread *thread = &hl_thread;
+    struct hl_lane *lane = thread->lane;
+    if (HL_UNLIKELY(trailer->watched)) hl_location_forget(block, usable);
+    hl_trailer_erase(block, usable);
+    if (HL_UNLIKELY(!lane)) {
+        death_slow(thread, *trailer);
+        return;
+    }
+    hl_lane_follow(lane);
+    hl_lane_death(lane, trailer);
+}
+
+/* ---- gate open ---- */
+
+HL_INLINE void *born(void *block, size_t size, uintptr_t caller) {
+    if (HL_LIKELY(block != NULL)) birth(block, size, caller);
+    return block;
+}
+
+HL_INLINE void release(void *block) {
+    if (!block || HL_UNLIKELY(hl_boot_owns(block))) return;
+    struct hl_trailer trailer;
+    __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
+    const size_t usable = hl_real_usable(block);
+    if (HL_LIKELY(hl_trailer_read(block, usable, &trailer))) death(block, usable, &trailer);
+    hl_real.free(block);
+}
+
+static void *aligned(size_t alignment, size_t size, uintptr_t caller) {
+    return born(hl_real.memalign(alignment, padded(size)), size, caller);
+}
+
+/* From the boot arena into the heap. */
+static void *move_from_boot(void *block, size_t size, uintptr_t caller) {
+    size_t old = hl_boot_size(block);
+    void *fresh = born(hl_real.malloc(padded(size)), size, caller);
+    if (fresh) memcpy(fresh, block, old < size ? old : size);
+    return fresh;
+}
+
+/* realloc(block, 0): glibc frees and returns NULL, others return a block of their smallest size. */
+static void *reallocated_to_nothing(void *block, uintptr_t caller) {
+    struct hl_trailer trailer;
+    const size_t usable = hl_real_usable(block);
+    if (hl_trailer_read(block, usable, &trailer)) death(block, usable, &trailer);
+    block = hl_real.realloc(block, 0);
+    if (block && hl_real_usable(block) >= HL_TRAILER_SIZE) birth(block, 0, caller);
+    return block;
+}
+
+static void *reallocated(void *block, size_t size, uintptr_t caller) {
+    if (!block) return born(hl_real.malloc(padded(size)), size, caller);
+    if (HL_UNLIKELY(hl_boot_owns(block))) return move_from_boot(block, size, caller);
+    if (HL_UNLIKELY(size == 0)) return reallocated_to_nothing(block, caller);
+    struct hl_trailer trailer;
+    const size_t usable = hl_real_usable(block);
+    const int ours = hl_trailer_read(block, usable, &trailer);
+    const uint64_t word = ours ? hl_trailer_load(block, usable) : 0;
+    if (ours) hl_trailer_erase(block, usable);
+    void *moved = hl_real.realloc(block, padded(size));
+    if (HL_UNLIKELY(!moved)) {
+        if (ours) hl_trailer_store(block, usable, word);
+        return NULL;
+    }
+    if (ours) {
+        if (HL_UNLIKELY(trailer.watched)) hl_location_forget(block, usable);
+        if (HL_LIKELY(hl_thread.lane != NULL)) {
+            hl_lane_follow(hl_thread.lane);
+            hl_lane_death(hl_thread.lane, &trailer);
+        } else {
+            death_slow(&hl_thread, trailer);
+        }
+    }
+    birth(moved, size, caller);
+    return moved;
+}
+
+/* ---- gate closed ---- */
+
+/* Bring the life forward; 1 where the gate is open now. */
+static int try_open(void) {
+    hl_lifecycle_step();
+    return hl_gate.open != 0;
+}
+
+static int booting(void) {
+    return hl_real.malloc == NULL;
+}
+
+HL_COLD static void *closed_malloc(size_t size, uintptr_t caller) {
+    if (try_open()) return born(hl_real.malloc(padded(size)), size, caller);
+    return booting() ? hl_boot_alloc(size, 16) : hl_real.malloc(size);
+}
+
+HL_COLD static void *closed_calloc(size_t count, size_t size, uintptr_t caller) {
+    size_t bytes;
+    if (try_open() && !__builtin_mul_overflow(count, size, &bytes))
+        return born(hl_real.calloc(1, padded(bytes)), bytes, caller);
+    if (!booting()) return hl_real.calloc(count, size);
+    return __builtin_mul_overflow(count, size, &bytes) ? NULL : hl_boot_alloc(bytes, 16); /* zeroed: never used twice */
+}
+
+HL_COLD static void *closed_realloc(void *block, size_t size, uintptr_t caller) {
+    if (try_open()) return reallocated(block, size, caller);
+    if (!block) return closed_malloc(size, caller);
+    if (!hl_boot_owns(block)) return hl_real.realloc(block, size);
+    size_t old = hl_boot_size(block);
+    void *moved = closed_malloc(size, caller);
+    if (moved) memcpy(moved, block, old < size ? old : size);
+    return moved;
+}
+
+HL_COLD static void *closed_aligned(size_t alignment, size_t size, uintptr_t caller) {
+    if (try_open()) return aligned(alignment, size, caller);
+    return booting() ? hl_boot_alloc(size, alignment) : hl_real.memalign(alignment, size);
+}
+
+HL_COLD static void closed_free(void *block) {
+    if (!block || hl_boot_owns(block)) return;
+    if (try_open())
+        release(block);
+    else if (!booting())
+        hl_real.free(block);
+}
+
+/* ---- the family ---- */
+
+HL_EXPORT void *malloc(size_t size) {
+    if (HL_UNLIKELY(!hl_gate.open)) return closed_malloc(size, HL_CALLER);
+    return born(hl_real.malloc(padded(size)), size, HL_CALLER);
+}
+
+HL_EXPORT void free(void *block) {
+    if (HL_UNLIKELY(!hl_gate.open))
+        closed_free(block);
+    else
+        release(block);
+}
+
+HL_EXPORT void *calloc(size_t count, size_t size) {
+    size_t bytes;
+    if (HL_UNLIKELY(!hl_gate.open)) return closed_calloc(count, size, HL_CALLER);
+    if (HL_UNLIKELY(__builtin_mul_overflow(count, size, &bytes))) return hl_real.calloc(count, size);
+    return born(hl_real.calloc(1, padded(bytes)), bytes, HL_CALLER);
+}
+
+HL_EXPORT void *realloc(void *block, size_t size) {
+    if (HL_UNLIKELY(!hl_gate.open)) return closed_realloc(block, size, HL_CALLER);
+    return reallocated(block, size, HL_CALLER);
+}
+
+HL_EXPORT void *reallocarray(void *block, size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (HL_UNLIKELY(!hl_gate.open)) return closed_realloc(block, bytes, HL_CALLER);
+    return reallocated(block, bytes, HL_CALLER);
+}
+
+HL_EXPORT int posix_memalign(void **block, size_t alignment, size_t size) {
+    if (HL_UNLIKELY(!hl_gate.open) && !try_open()) {
+        if (!booting()) return hl_real.posix_memalign(block, alignment, size);
+        return (*block = hl_boot_alloc(size, alignment)) ? 0 : ENOMEM;
+    }
+    int failed = hl_real.posix_memalign(block, alignment, padded(size));
+    if (!failed) birth(*block, size, HL_CALLER);
+    return failed;
+}
+
+HL_EXPORT void *aligned_alloc(size_t alignment, size_t size) {
+    if (HL_UNLIKELY(!hl_gate.open)) return closed_aligned(alignment, size, HL_CALLER);
+    /* What the allocator below refuses, it shall refuse itself. With the trailer the size is no multiple any more,
+     * which some refuse too: so memalign. */
+    if (HL_UNLIKELY(alignment == 0 || (alignment & (alignment - 1)))) return hl_real.aligned_alloc(alignment, size);
+    void *block = aligned(alignment, size, HL_CALLER);
+    /* Each allocator has its own mind about errno, and for each function another: let this one fail by itself. */
+    return HL_LIKELY(block) ? block : hl_real.aligned_alloc(alignment, size);
+}
+
+HL_EXPORT void *memalign(size_t alignment, size_t size) {
+    if (HL_UNLIKELY(!hl_gate.open)) return closed_aligned(alignment, size, HL_CALLER);
+    return aligned(alignment, size, HL_CALLER);
+}
+
+HL_EXPORT void *valloc(size_t size) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (HL_UNLIKELY(!hl_gate.open)) return closed_aligned(page, size, HL_CALLER);
+    return aligned(page, size, HL_CALLER);
+}
+
+HL_EXPORT void *pvalloc(size_t size) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    /* Whole pages are what this function hands out: they are the program's. */
+    const size_t rounded = size > PTRDIFF_MAX - page ? size : (size + page - 1) & ~(page - 1);
+    if (HL_UNLIKELY(!hl_gate.open)) return closed_aligned(page, rounded, HL_CALLER);
+    return aligned(page, rounded, HL_CALLER);
+}
+
+HL_EXPORT size_t malloc_usable_size(void *block) {
+    if (!block) return 0;
+    if (HL_UNLIKELY(hl_boot_owns(block))) return hl_boot_size(block);
+    if (HL_UNLIKELY(booting())) return 0;
+    __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
+    const size_t usable = hl_real_usable(block);
+    return hl_gate.open ? hl_trailer_usable(block, usable) : usable;
+}
+
+/* C23. */
+HL_EXPORT void free_sized(void *block, size_t size) {
+    (void)size;
+    free(block);
+}
+
+HL_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size) {
+    (void)alignment, (void)size;
+    free(block);
+}
+
+/* ---- for others (interpose.h) ---- */
+
+void *hl_malloc_for(size_t size, uintptr_t caller) {
+    if (HL_UNLIKELY(!hl_gate.open)) return closed_malloc(size, caller);
+    return born(hl_real.malloc(padded(size)), size, caller);
+}
+
+void *hl_memalign_for(size_t alignment, size_t size, uintptr_t caller) {
+    if (HL_UNLIKELY(!hl_gate.open)) return closed_aligned(alignment, size, caller);
+    return aligned(alignment, size, caller);
+}
+
+void hl_free_for(void *block) {
+    if (HL_UNLIKELY(!hl_gate.open))
+        closed_free(block);
+    else
+        release(block);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The family for callers inside heapline that act for someone else: the caller's address is given.
+ */
+#ifndef HL_INTERPOSE_H
+#define HL_INTERPOSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void *hl_malloc_for(size_t size, uintptr_t caller);
+void *hl_memalign_for(size_t alignment, size_t size, uintptr_t caller);
+void hl_free_for(void *block);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The allocator below: glibc's, or jemalloc, tcmalloc, mimalloc, whatever the program would have had without us.
+ *
+ * Owns the table of its functions and a small boot arena that serves what dlsym itself asks for while the table is
+ * being filled. Callable from any thread, inside malloc; takes no lock of ours.
+ */
+#ifndef HL_REAL_MALLOC_H
+#define HL_REAL_MALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "family.h"
+#include "platform.h"
+
+struct hl_real {
+#define HL_MEMBER(type, name, parameters, arguments) type(*name) parameters;
+    HL_FAMILY(HL_MEMBER)
+#undef HL_MEMBER
+};
+extern struct hl_real hl_real HL_HIDDEN;
+
+enum { HL_BOOT_BYTES = 32768 };
+extern char hl_boot_arena[HL_BOOT_BYTES] HL_HIDDEN;
+
+/* Fill the table. 0, or -ENOSYS where a needed function is missing or stems from two different allocators. */
+int hl_real_resolve(void);
+
+/* Name and version of the allocator below into `name`, as far as it tells. */
+void hl_real_describe(char *name, size_t size);
+
+/* 1 where other libraries' calls of malloc reach our definition, 0 where some library stands before us. */
+int hl_real_first(void);
+
+void *hl_boot_alloc(size_t size, size_t alignment);
+size_t hl_boot_size(const void *block);
+
+/* 1 where the allocator below keeps a block's size as glibc does; found by trying (hl_real_resolve). */
+extern uint32_t hl_real_chunked HL_HIDDEN;
+
+/* malloc_usable_size of a block of the allocator below. glibc: the word before a block holds its chunk's size and three
+ * flags; a mapped chunk (flag 2) has a header of two words, any other shares its last word with the next chunk. */
+HL_INLINE size_t hl_real_usable(void *block) {
+    if (HL_UNLIKELY(!hl_real_chunked)) return hl_real.malloc_usable_size(block);
+    const size_t word = ((const size_t *)block)[-1];
+    const size_t size = (word & ~(size_t)7) - sizeof(size_t);
+    return HL_UNLIKELY(word & 2) ? size - sizeof(size_t) : size;
+}
+
+HL_INLINE int hl_boot_owns(const void *block) {
+    return (uintptr_t)block - (uintptr_t)hl_boot_arena < HL_BOOT_BYTES;
+}
+
+#endif

@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require_relative "lib/heapline/version"
+
+Gem::Specification.new do |spec|
+  spec.name = "heapline"
+  spec.version = Heapline::VERSION
+  spec.summary = "Which line of Ruby holds the memory: every malloc counted, exactly and almost free"
+  spec.description = "heapline attributes every malloc of a Ruby process, the VM's and its C extensions', to the " \
+                     "Ruby file and line that asked for it. The counts are exact, cheap enough for production, and " \
+                     "outlive the process."
+  spec.authors = ["The heapline authors"]
+  spec.license = "MIT"
+  spec.required_ruby_version = ">= 3.1"
+  spec.metadata = { "rubygems_mfa_required" => "true" }
+
+  # Globs and not git: the gem also builds from an unpacked archive.
+  spec.files = Dir.chdir(__dir__) do
+    Dir["exe/*", "lib/**/*.rb", "ext/**/*.{c,h,rb,map}", "sig/**/*.rbs", "examples/*", "docs/*.md",
+        "LICENSE", "README.md", "CHANGELOG.md"].select { |path| File.file?(path) }
+  end
+  spec.bindir = "exe"
+  spec.executables = ["heapline"]
+  spec.extensions = ["ext/heapline_core/extconf.rb", "ext/heapline/extconf.rb"]
+end

@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+require_relative "../model"
+require_relative "command"
+
+module Heapline
+  module CLI
+    # `heapline baseline PID`: asks a running process to count growth from now on. It sets one bit in the flight file;
+    # the process sees it at its next allocation. No signal, no socket.
+    class Baseline < Command
+      USAGE_LINE = "baseline [options] PID"
+      SUMMARY = "Let a running process count its growth from now on"
+      TIMEOUT = 10.0
+      STEP = 0.02
+
+      def call(argv)
+        pid, *others = parse(argv)
+        raise UsageError, "which process? give one PID" unless pid.to_s.match?(/\A\d{1,10}\z/) && others.empty?
+
+        entry = find(pid.to_i)
+        before = Model::Flight.request_baseline(entry.path)
+        wait(entry, before[:answered])
+      end
+
+      private
+
+      def define(parser)
+        parser.on("--timeout S", Float, "wait so many seconds for the answer (10)") do |value|
+          @options[:timeout] = value
+        end
+      end
+
+      def find(pid)
+        directory = Model::FlightDirectory.new(@env)
+        entry = directory.find(pid)
+        return entry if entry&.alive?
+
+        reason = entry ? "is dead" : "has no flight file in #{directory.path}"
+        raise FlightError, "process #{pid} #{reason}: `heapline ps` lists those that can be asked"
+      end
+
+      def wait(entry, answered)
+        timeout = @options.fetch(:timeout, TIMEOUT)
+        limit = now + timeout
+        said = false
+        until (header = Model::Flight.header(entry.path))[:answered] != answered
+          return died(entry) unless entry.alive?
+          return late(entry, timeout) if now >= limit
+
+          said ||= say_waiting(entry)
+          sleep STEP
+        end
+        @out.puts "baseline #{header[:baseline]} of process #{entry.pid}: growth counts from now on; see it with: " \
+                  "heapline report #{entry.pid}"
+        OK
+      rescue FlightError
+        entry.alive? ? raise : died(entry)
+      end
+
+      def say_waiting(entry)
+        @err.puts "heapline: asked process #{entry.pid}; it answers at its next allocation"
+        true
+      end
+
+      def late(entry, timeout)
+        raise Error, "process #{entry.pid} has allocated nothing for #{timeout} s (idle, or stopped); the request " \
+                     "stays: its next allocation begins the baseline"
+      end
+
+      def died(entry)
+        raise Error, "process #{entry.pid} ended before it answered"
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

@@ -1,0 +1,155 @@
+# frozen_string_literal: true
+
+require_relative "../../version"
+require_relative "../run_options"
+require_relative "place"
+require_relative "probe"
+
+module Heapline
+  module CLI
+    class Doctor
+      # What was looked at: state is :ok, :note or :problem; a problem has a remedy.
+      Finding = Struct.new(:name, :state, :text, :remedy, keyword_init: true)
+
+      # All that doctor looks at, as Findings.
+      class Checks
+        KNOWN_RUBIES = ("3.1"..."4.1")
+        ATTRIBUTION = { frames: "own walk of Ruby's frames (fast)", none: "none: no Ruby was seen" }.freeze
+        LEAST_FILE_SIZE = 64 * 1024 * 1024
+
+        def initialize(env)
+          @env = env
+        end
+
+        # In the order in which they are printed. Without the core and the extension the rest cannot be tried.
+        def findings
+          found = [ruby, version, core, extension]
+          return found if found.any? { |finding| finding.state == :problem }
+
+          @probe = Probe.new(@env)
+          found + [preload, *counted, place, file_size, *surroundings].compact
+        end
+
+        private
+
+        def ok(name, text)
+          Finding.new(name: name, state: :ok, text: text)
+        end
+
+        def note(name, text, remedy = nil)
+          Finding.new(name: name, state: :note, text: text, remedy: remedy)
+        end
+
+        def problem(name, text, remedy)
+          Finding.new(name: name, state: :problem, text: text, remedy: remedy)
+        end
+
+        def ruby
+          return ok("Ruby", RUBY_DESCRIPTION) if RUBY_ENGINE == "ruby" && known_ruby?
+
+          note("Ruby", "#{RUBY_DESCRIPTION}: unknown to this heapline, which knows CRuby 3.1 to 4.0",
+               "lines are then found through Ruby's public API; a newer heapline may know it")
+        end
+
+        def known_ruby?
+          KNOWN_RUBIES.cover?(RUBY_VERSION[/\A\d+\.\d+/])
+        end
+
+        def version
+          ok("heapline", VERSION)
+        end
+
+        def core
+          ok("core", Installation.preloadable_core)
+        rescue Error => e
+          what, remedy = e.message.split("; ", 2)
+          problem("core", what, remedy)
+        end
+
+        def extension
+          require "heapline/native"
+          ok("extension", $LOADED_FEATURES.find { |path| path.match?(%r{heapline/native\.\w+\z}) })
+        rescue LoadError => e
+          problem("extension", e.message.lines.first.chomp,
+                  "run `rake compile` in the checkout, or install the gem again")
+        end
+
+        def preload
+          return ok("preload", "a small Ruby program ran under the core") if @probe.snapshot
+
+          problem("preload", @probe.error, "run it by hand to see more: LD_PRELOAD=#{Installation.core} ruby -e 1")
+        end
+
+        def counted
+          return [] unless @probe.snapshot
+
+          [ok("allocator", @probe.snapshot.allocator || "unknown"), path, lines, failures].compact
+        end
+
+        def path
+          way = @probe.snapshot.attribution
+          return ok("lines", ATTRIBUTION[way]) if way == :frames
+
+          note("lines", way == :public ? "Ruby's public API (slower)" : ATTRIBUTION[way],
+               "this Ruby's frames are unknown or failed the check at the start; a newer heapline may know them")
+        end
+
+        def lines
+          wrong = @probe.attribution.reject { |_, found| found }.keys
+          return ok("attribution", "right in #{@probe.attribution.keys.join(", ")}") if wrong.empty?
+
+          problem("attribution", "wrong in #{wrong.join(", ")}",
+                  "try heapline --public-api; please report it with the output of heapline doctor")
+        end
+
+        def failures
+          return nil if @probe.snapshot.failures.empty?
+
+          note("failures", @probe.snapshot.failures.map { |name, count| "#{name} #{count}" }.join(", "))
+        end
+
+        def place
+          Place.new(@env).finding
+        end
+
+        def file_size
+          limit = Process.getrlimit(:FSIZE).first
+          return nil if limit == Process::RLIM_INFINITY || limit >= LEAST_FILE_SIZE
+
+          problem("ulimit -f", "files may have #{limit} bytes only: counts would not outlive the process",
+                  "raise it: ulimit -f unlimited")
+        end
+
+        def surroundings
+          [environment, preloaded, memory, seccomp]
+        end
+
+        def environment
+          RunOptions.from_env(@env["HEAPLINE"])
+          nil
+        rescue UsageError => e
+          problem("environment", e.message, "unset HEAPLINE, or correct it")
+        end
+
+        def preloaded
+          already = @env["LD_PRELOAD"].to_s
+          note("LD_PRELOAD", "names #{already} already; heapline goes before it and keeps it") unless already.empty?
+        end
+
+        # A reader needs no more than this of another process of its user.
+        def memory
+          return nil if Model::ProcessMemory.read(Process.pid)
+
+          problem("RSS", "/proc/PID/smaps_rollup cannot be read", "mount /proc; a kernel before 4.14 does not have it")
+        end
+
+        def seccomp
+          mode = File.read("/proc/self/status")[/^Seccomp:\s+(\d)/, 1].to_i
+          note("seccomp", "a filter is active (a container?): what it forbids shows above") if mode == 2
+        rescue SystemCallError
+          nil
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+require "shellwords"
+
+module Heapline
+  module CLI
+    # The commands that show more, as they can be typed: an Array of [command, why].
+    module NextSteps
+      # After the report of a process or file that was named `source`.
+      def self.for_report(snapshot, source, shown)
+        word = Shellwords.escape(source)
+        steps = []
+        steps << ["heapline report #{word} --by gem", "which gem?"] unless shown[:by]
+        steps << ["heapline report #{word}", "which line?"] if shown[:by]
+        steps << ["heapline baseline #{snapshot.pid}", "count growth from now on"] if snapshot.state == :running
+        steps << ["heapline ps --clean", "remove the files of dead processes"] if snapshot.state == :killed
+        steps
+      end
+
+      # After the exit report: the process and, unless it was kept, its flight file are gone.
+      def self.for_exit(snapshot, options)
+        return [["heapline report #{snapshot.pid} --by gem", "which gem?"]] if options[:keep]
+
+        command = snapshot.command.map { |word| Shellwords.escape(word) }.join(" ")
+        [["heapline -o run.heapline #{command}", "keep the counts"],
+         ["heapline report run.heapline --by gem", "which gem?"]]
+      end
+    end
+  end
+end

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+require_relative "../format/columns"
+require_relative "size"
+
+module Heapline
+  module CLI
+    # The options of a run, which are also the keys of the environment variable HEAPLINE (`key:value,key:value`): there
+    # they reach the core, the reporter and every child. One table is the source of both.
+    module RunOptions
+      # key in HEAPLINE; kind of value; switch and help on the command line
+      Option = Struct.new(:key, :kind, :switch, :help, keyword_init: true)
+
+      ALL = [
+        Option.new(key: :quiet, kind: :flag, switch: ["-q", "--quiet"], help: "no report at the end"),
+        Option.new(key: :output, kind: :path, switch: ["-o", "--output FILE"],
+                   help: "write the report to FILE: .json, .heapline (flight file), else text"),
+        Option.new(key: :top, kind: :count, switch: ["--top N"], help: "rows of the report (20; 0: all)"),
+        Option.new(key: :sort, kind: :sort, switch: ["--sort KEY"],
+                   help: "sort by #{Format::Columns::KEYS.join(", ")}"),
+        Option.new(key: :min, kind: :bytes, switch: ["--min BYTES"], help: "least live or growth bytes of a row"),
+        Option.new(key: :nofollow, kind: :flag, switch: ["--no-follow"], help: "do not account child processes"),
+        Option.new(key: :keep, kind: :flag, switch: ["--keep"], help: "keep the flight file after a normal end"),
+        Option.new(key: :gc, kind: :flag, switch: ["--gc"], help: "a full GC before the report"),
+        Option.new(key: :mwrap, kind: :flag, switch: ["--mwrap"],
+                   help: "make require \"mwrap\" load a compatible Mwrap"),
+        Option.new(key: :public, kind: :flag, switch: ["--public-api"],
+                   help: "find lines through Ruby's public API only (slower)"),
+        Option.new(key: :sites, kind: :count, switch: ["--sites N"],
+                   help: "limit of distinct sites (131072); more count as (other)")
+      ].freeze
+      KEYS = ALL.to_h { |option| [option.key, option] }.freeze
+
+      # The value of HEAPLINE as a Hash. Raises UsageError for a key or value that does not exist.
+      def self.from_env(text)
+        text.to_s.split(",").reject(&:empty?).to_h do |entry|
+          name, value = entry.split(":", 2)
+          option = KEYS[name.strip.to_sym] || raise(UsageError, "HEAPLINE: no such key: #{name.inspect}; it knows " \
+                                                                "#{KEYS.keys.join(", ")}")
+          [option.key, convert(option, value && decode(value))]
+        end
+      rescue UsageError => e
+        raise UsageError, e.message.start_with?("HEAPLINE") ? e.message : "HEAPLINE: #{e.message}"
+      end
+
+      # The Hash as a value for HEAPLINE. "," and "%" in values are written %2C and %25.
+      def self.to_env(options)
+        options.select { |_, value| value }.map do |key, value|
+          value == true ? key.to_s : "#{key}:#{value.to_s.gsub(/[%,]/) { |char| format("%%%02X", char.ord) }}"
+        end.join(",")
+      end
+
+      # The value of one option as its kind demands.
+      def self.convert(option, value)
+        return flag(option, value) if option.kind == :flag
+        raise UsageError, "#{option.key} needs a value" if value.to_s.empty?
+
+        case option.kind
+        when :count then Size.count(value)
+        when :bytes then Size.bytes(value)
+        when :sort then sort(value)
+        else value
+        end
+      end
+
+      # A sort key (Symbol).
+      def self.sort(value)
+        key = Format::Columns::KEYS.find { |known| known.to_s == value }
+        key || raise(UsageError, "no such sort key: #{value.inspect}; there are #{Format::Columns::KEYS.join(", ")}")
+      end
+
+      def self.flag(option, value)
+        raise UsageError, "#{option.key} takes no value" unless [nil, "", "1", true].include?(value)
+
+        true
+      end
+
+      def self.decode(value)
+        value.gsub(/%(2C|25)/i) { |code| code[1..].hex.chr }
+      end
+      private_class_method :flag, :decode
+    end
+  end
+end

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+require_relative "terminal"
+require_relative "units"
+require_relative "wrap"
+
+module Heapline
+  module Format
+    # The two lines that say where the memory is: RSS as a sum, and the totals of malloc.
+    class MemoryLines
+      # Each block carries a record of this many bytes at its end.
+      TRAILER = 8
+
+      # memory: Model::ProcessMemory, or nil where the process is gone.
+      def initialize(snapshot, memory, terminal)
+        @snapshot = snapshot
+        @memory = memory
+        @terminal = terminal
+      end
+
+      def lines
+        [rss, totals, growth].compact.flat_map do |parts|
+          Wrap.parts(parts.compact, @terminal).map { |line| "  #{line}" }
+        end
+      end
+
+      private
+
+      def rss
+        live = @snapshot.live_bytes
+        return ["malloc live #{Units.bytes(live)}", "heapline's own #{Units.bytes(own)}", gone] unless @memory
+
+        rest = @memory.rss_bytes - live - own
+        parts = ["RSS #{Units.bytes(@memory.rss_bytes)} = malloc live #{Units.bytes(live)}",
+                 "heapline's own #{Units.bytes(own)}"]
+        parts << (rest.negative? ? "of these #{Units.bytes(-rest)} not resident" : other(rest))
+      end
+
+      def gone
+        "RSS no longer known" unless @snapshot.state == :running
+      end
+
+      def other(rest)
+        "other #{Units.bytes(rest)} (object heap, code, stacks, freed but held)"
+      end
+
+      # Caches and tables, the flight file, and the record at the end of each live block.
+      def own
+        (@snapshot.own_bytes || 0) + (@snapshot.flight_bytes || 0) + ([@snapshot.live_blocks, 0].max * TRAILER)
+      end
+
+      def totals
+        ["allocated #{Units.bytes(@snapshot.bytes_allocated)} in #{Units.count(@snapshot.allocations)} calls", peak,
+         temporary, generations]
+      end
+
+      def peak
+        return nil unless @snapshot.peak_bytes
+
+        at = @snapshot.peak_at && @snapshot.started_at && (@snapshot.peak_at - @snapshot.started_at)
+        "peak #{Units.bytes(@snapshot.peak_bytes)}#{" at #{Units.duration([at, 0].max)}" if at}"
+      end
+
+      def temporary
+        return nil if @snapshot.allocations.zero?
+
+        "#{(100.0 * @snapshot.temporary / @snapshot.allocations).round} % temporary"
+      end
+
+      def generations
+        "#{Units.count(@snapshot.gc_count)} GCs" if @snapshot.gc_count
+      end
+
+      # Growth is counted from the baseline: said where that is not the start.
+      def growth
+        return nil if [nil, :start].include?(@snapshot.baseline_kind)
+
+        since = @snapshot.baseline_kind == :fork ? "the fork from #{@snapshot.forked_from}" : "the baseline"
+        at = @snapshot.baseline_at ? " at #{@snapshot.baseline_at.strftime("%H:%M:%S")}" : ""
+        ["since #{since}#{at}: growth #{Units.bytes(@snapshot.growth_bytes)}",
+         "allocated since and still live #{Units.bytes(@snapshot.retained_bytes)}"]
+      end
+    end
+  end
+end

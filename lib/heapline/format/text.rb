@@ -1,0 +1,117 @@
+# frozen_string_literal: true
+
+require_relative "memory_lines"
+require_relative "table"
+require_relative "wrap"
+
+module Heapline
+  module Format
+    # The report for people: the process, its memory explained, totals, the table of sites, failures, what to do next.
+    class Text
+      FAILURES = {
+        sites_refused: "lookups of new lines found the site table full: their memory counts as (other)",
+        pages_refused: "requests for room in the flight file were refused (full file system or limit): counts may " \
+                       "miss sites; set HEAPLINE_DIR to a place with more room",
+        counts_lost: "frees found no counter: live figures may be too high",
+        mismatches: "lines differed from Ruby's own answer: see heapline doctor",
+        impossible_sites: "sites show more frees than allocations: the file was copied while it changed"
+      }.freeze
+
+      # top: rows (0: all). sort: a key of Columns. min: least bytes of growth and live of a row. by: nil, or :gem,
+      # :file, :library, :tag. memory: Model::ProcessMemory or nil. directory: paths in it are shown relative to it.
+      # more: the commands that show more, an Array of [command, why].
+      def initialize(top: 20, sort: :growth, min: 0, by: nil, memory: nil, directory: nil, more: [], env: ENV)
+        @top = top
+        @column = Columns.fetch(sort)
+        @min = min
+        @by = by
+        @memory = memory
+        @directory = directory
+        @more = more
+        @env = env
+      end
+
+      # Write the report on `snapshot` to `io`.
+      def render(snapshot, io)
+        @terminal = Terminal.new(io, @env)
+        blocks = [header(snapshot), MemoryLines.new(snapshot, @memory, @terminal).lines, table(snapshot),
+                  failures(snapshot), following]
+        io.write("#{blocks.reject(&:empty?).map { |lines| lines.join("\n") }.join("\n\n")}\n")
+      end
+
+      private
+
+      def header(snapshot)
+        parts = [command(snapshot), "pid #{snapshot.pid}", state(snapshot), duration(snapshot), ruby(snapshot),
+                 snapshot.allocator && @terminal.inert(snapshot.allocator)]
+        first, *rest = Wrap.parts(["heapline  #{parts.compact.first}", *parts.compact.drop(1)], @terminal, indent: "  ")
+        [first.sub("heapline", @terminal.style("heapline", :bold)), *rest]
+      end
+
+      def command(snapshot)
+        text = @terminal.inert(snapshot.command.join(" "))
+        limit = @terminal.width - 14
+        text.length > limit ? text[0, limit] + @terminal.sign("…") : text
+      end
+
+      def state(snapshot)
+        case snapshot.state
+        when :killed then "killed (it did not end in an orderly way)"
+        when :execed then "went on as another program"
+        end
+      end
+
+      def duration(snapshot)
+        snapshot.duration && Units.duration(snapshot.duration)
+      end
+
+      def ruby(snapshot)
+        text = snapshot.ruby && @terminal.inert(snapshot.ruby)
+        text && "Ruby #{text[/\Aruby (\S+)/, 1] || text}"
+      end
+
+      def rows(snapshot)
+        sites = snapshot.group_by(@by || :location).values
+        sites = sites.select { |site| [site.growth_bytes.abs, site.live_bytes.abs].max >= @min }
+        sites.sort_by { |site| [-@column.value(site), -site.bytes_allocated, site.location.to_s.b] }
+      end
+
+      def table(snapshot)
+        all = rows(snapshot)
+        return ["  no allocation was counted"] if all.empty?
+
+        shown = choose(all)
+        Table.new(shown, sort: @column.key, terminal: @terminal, directory: @directory).lines + [summary(all, shown)]
+      end
+
+      # The first rows; those with nothing in the sorted column only where there are no others, or all are asked for.
+      def choose(all)
+        return all if @top.zero?
+
+        rows = all.first(@top)
+        telling = rows.reject { |site| @column.value(site).zero? }
+        telling.empty? ? rows : telling
+      end
+
+      def summary(all, shown)
+        what = "#{@by ? "group" : "site"}#{"s" if all.size != 1}#{" by #{@by}" if @by}"
+        rest = shown.size < all.size ? "; all: --top 0" : ""
+        text = "#{Units.count(all.size)} #{what}, #{Units.count(shown.size)} shown#{rest}"
+        "  #{@terminal.style(text, :dim)}"
+      end
+
+      def failures(snapshot)
+        snapshot.failures.map do |name, count|
+          "  #{@terminal.style("note", :red)}  #{Units.count(count)} #{FAILURES.fetch(name, name.to_s)}"
+        end
+      end
+
+      def following
+        width = @more.map { |command, _| @terminal.inert(command).length }.max
+        @more.each_with_index.map do |(command, why), i|
+          "  #{i.zero? ? @terminal.style("next", :bold) : "    "}  #{@terminal.inert(command).ljust(width)}   #{why}"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,6 @@
+# frozen_string_literal: true
+
+require_relative "model/flight"
+require_relative "model/flight_directory"
+require_relative "model/process_memory"
+require_relative "model/process_tree"

@@ -1,0 +1,142 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+require_relative "process_identity"
+require_relative "snapshot"
+
+module Heapline
+  module Model
+    # From a flight file to a Snapshot.
+    module Flight
+      PAGE = 4096
+      KINDS = { 0 => :special, 1 => :ruby, 2 => :native }.freeze
+      SPECIAL = { 0 => "(none)", 1 => "(other)", 2 => "(quiet)", 3 => "(exiting threads)" }.freeze
+      QUIET = 2
+      STATES = { 2 => :exited, 3 => :execed }.freeze
+      BASELINES = { 0 => :start, 1 => :fork, 2 => :clear }.freeze
+      ATTRIBUTION = { 0 => :none, 1 => :frames, 2 => :public }.freeze
+      FAILURES = %i[sites_refused pages_refused counts_lost mismatches impossible_sites].freeze
+
+      # Read the flight file at `source`, a path or a descriptor (Integer). live: true reads it as a running process's
+      # even if it says that it has ended. Raises FlightError with what is wrong.
+      def self.read(source, live: nil)
+        require_native
+        snapshot(Native.read_flight(source, live))
+      end
+
+      # The header alone, as a Hash of raw fields (see docs/flight-file.md) with :state as a Symbol. Cheap: one page.
+      def self.header(source)
+        require_native
+        raw = Native.read_header(source)
+        raw.merge(state: state(raw), command: command(raw))
+      end
+
+      # Ask the process that writes `path` to begin a new baseline. Returns the header as it was.
+      def self.request_baseline(path)
+        require_native
+        Native.request_baseline(path)
+      end
+
+      class << self
+        private
+
+        def require_native
+          require "heapline/native"
+        rescue LoadError => e
+          raise Error, "heapline's extension is not compiled (#{e.message.lines.first.chomp}): run `rake compile` in " \
+                       "the checkout, or install the gem again"
+        end
+
+        def snapshot(raw)
+          quiet, counted = raw[:sites].partition { |site| site[:number] == QUIET }
+          sites = counted.map { |site| site_of(site) }
+          counts = { sites: sites, quiet: quiet.first && site_of(quiet.first), failures: failures(raw) }
+          Snapshot.new(**process(raw), **figures(raw, sites.sum(&:live_bytes)), **counts)
+        end
+
+        def failures(raw)
+          FAILURES.to_h { |name| [name, raw[name]] }.reject { |_, count| count.zero? }
+        end
+
+        def process(raw)
+          { pid: raw[:pid], parent: raw[:parent], forked_from: nonzero(raw[:forked_from]), command: command(raw),
+            ruby: nonempty(raw[:ruby]), allocator: nonempty(raw[:allocator]), started_at: time(raw[:started_ns]),
+            ended_at: time(raw[:ended_ns]), state: state(raw), threads: raw[:threads],
+            taken_at: Time.now,
+            attribution: ATTRIBUTION[raw[:attribution]] }
+        end
+
+        # A peak below what lives now would be an older one: the header's is brought up to date only now and then.
+        def figures(raw, live)
+          { generation: raw[:generation], gc_count: raw[:gc_count], baseline: raw[:baseline],
+            baseline_at: time(raw[:baseline_ns]), baseline_kind: BASELINES[raw[:baseline_kind]],
+            peak_bytes: [raw[:peak_bytes], live].max, peak_at: time(raw[:peak_ns]), own_bytes: raw[:own_bytes],
+            flight_bytes: raw[:page_count] * PAGE }
+        end
+
+        def site_of(raw)
+          Site.new(location: location_of(raw), kind: KINDS[raw[:kind]], tag: raw[:tag], **counts_of(raw),
+                   **since_of(raw), **raw.slice(:age_sum, :age_max, :age_ms_sum, :age_ms_max, :temporary))
+        end
+
+        def counts_of(raw)
+          { allocations: raw[:allocations], frees: raw[:frees], bytes_allocated: raw[:bytes_allocated],
+            bytes_freed: raw[:bytes_freed], live_bytes: raw[:bytes_allocated] - raw[:bytes_freed],
+            live_blocks: raw[:allocations] - raw[:frees] }
+        end
+
+        def since_of(raw)
+          blocks = raw[:allocations] - raw[:base_allocations]
+          bytes = raw[:bytes_allocated] - raw[:base_bytes_allocated]
+          { growth_bytes: bytes - (raw[:bytes_freed] - raw[:base_bytes_freed]),
+            growth_blocks: blocks - (raw[:frees] - raw[:base_frees]),
+            retained_bytes: bytes - raw[:new_bytes_freed], retained_blocks: blocks - raw[:new_frees],
+            since_allocations: blocks, since_bytes_allocated: bytes }
+        end
+
+        def location_of(raw)
+          library = { library: base_name(raw[:library]), library_path: raw[:library] }
+          case raw[:kind]
+          when 0 then Location.new(special: SPECIAL.fetch(raw[:number], "(unknown)"))
+          when 1 then Location.new(path: raw[:path] || "(unknown)", lineno: raw[:line], label: raw[:label], **library)
+          else Location.new(symbol: raw[:label], offset: raw[:offset], label: native_label(raw), **library)
+          end
+        end
+
+        # File.basename refuses what may stand in a damaged file (NUL).
+        def base_name(path)
+          path && path.b.rpartition("/").last.force_encoding(Encoding::UTF_8)
+        end
+
+        def native_label(raw)
+          raw[:label] && format("%<symbol>s+0x%<offset>x", symbol: raw[:label], offset: raw[:symbol_offset])
+        end
+
+        def state(raw)
+          STATES.fetch(raw[:state]) do
+            next :running if ProcessIdentity.new(raw[:pid], raw[:start_ticks]).alive?
+
+            # A copy made by the exit report says when the end began, though the process ended after it.
+            raw[:ended_ns].zero? ? :killed : :exited
+          end
+        end
+
+        def command(raw)
+          raw[:command].b.split("\0").map { |word| word.force_encoding(Encoding::UTF_8) }
+        end
+
+        def time(nanoseconds)
+          Time.at(0, nanoseconds, :nsec) unless nanoseconds.zero?
+        end
+
+        def nonzero(number)
+          number unless number.zero?
+        end
+
+        def nonempty(text)
+          text unless text.empty?
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+require_relative "snapshot"
+
+module Heapline
+  module Model
+    # A process and the processes that were forked from it, as one snapshot.
+    #
+    # A forked child begins with its parent's counts: its memory is the parent's, copied only when written to. So the
+    # parent counts in full, and each child only with what it has allocated since its fork (or its last baseline) and
+    # what of that it still holds. Frees of inherited blocks change nothing: the parent holds them still.
+    module ProcessTree
+      # One Snapshot with the sum of `root` and `children`. peak_bytes is nil: peaks of several processes do not add up.
+      def self.merge(root, children)
+        own = children.flat_map { |child| child.map { |site| own_of(site) } }
+        sites = (root.sites + own).group_by(&:key).values
+        sites = sites.map { |same| Site.sum(same, location: same.first.location) }
+        root.with(sites: sites, peak_bytes: nil, peak_at: nil, threads: sum([root, *children], :threads),
+                  own_bytes: sum([root, *children], :own_bytes), flight_bytes: sum([root, *children], :flight_bytes),
+                  failures: failures([root, *children]))
+      end
+
+      # Those of `snapshots` that descend from `root` by forks, nearest first.
+      def self.descendants(root, snapshots)
+        found = [root]
+        found.each { |parent| found.concat(snapshots.select { |one| one.forked_from == parent.pid } - found) }
+        found.drop(1)
+      end
+
+      # What a child did since its fork. Lifespans of its frees are left out: they mix with inherited blocks'.
+      def self.own_of(site)
+        calls = site.since_allocations
+        bytes = site.since_bytes_allocated
+        still = { live_bytes: site.retained_bytes, live_blocks: site.retained_blocks,
+                  growth_bytes: site.retained_bytes, growth_blocks: site.retained_blocks,
+                  retained_bytes: site.retained_bytes, retained_blocks: site.retained_blocks }
+        done = { allocations: calls, bytes_allocated: bytes, frees: calls - site.retained_blocks,
+                 bytes_freed: bytes - site.retained_bytes, since_allocations: calls, since_bytes_allocated: bytes }
+        Site.new(location: site.location, kind: site.kind, tag: site.tag, **Site::ZERO, **still, **done)
+      end
+
+      def self.sum(snapshots, field)
+        snapshots.sum { |snapshot| snapshot.public_send(field) || 0 }
+      end
+
+      def self.failures(snapshots)
+        snapshots.map(&:failures).reduce({}) { |all, one| all.merge(one) { |_, a, b| a + b } }
+      end
+      private_class_method :own_of, :sum, :failures
+    end
+  end
+end

@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require "heapline"
+require "heapline/mwrap_dump"
+
+# The interface of mwrap 2, counted by heapline: `heapline --mwrap ruby script.rb` makes `require "mwrap"` load this.
+# Like mwrap it is inert without its preload: nothing raises, there is just nothing. docs/mwrap.md lists what differs.
+#
+# All figures are since the start of the process or the last Mwrap.clear. Bytes are requested bytes, lifespans GC
+# generations.
+module Mwrap
+  # The version of mwrap whose interface this is.
+  VERSION = "2.3.0"
+
+  # One location, live: each method reads what is counted at that moment.
+  class SourceLocation
+    # "app.rb:12" (String).
+    attr_reader :name
+
+    def initialize(name)
+      @name = name
+    end
+    private_class_method :new
+
+    # The location's SourceLocation, or nil where nothing was allocated since the last clear.
+    def self.find(name)
+      Heapline.quiet { new(name.dup.freeze) if Heapline[name] }
+    end
+
+    # Bytes allocated.
+    def total
+      figure(&:total)
+    end
+
+    # Blocks allocated.
+    def allocations
+      figure(&:allocations)
+    end
+
+    # How many of them were freed.
+    def frees
+      figure(&:frees)
+    end
+
+    # GC generations that a freed block lived on average (Float); infinite before the first is freed.
+    def mean_lifespan
+      row = Heapline[name]
+      row ? row.mean_lifespan : Float::INFINITY
+    end
+
+    # GC generations that the oldest freed block lived.
+    def max_lifespan
+      figure(&:max_lifespan)
+    end
+
+    private
+
+    def figure
+      row = Heapline[name]
+      row ? yield(row) : 0
+    end
+  end
+
+  class << self
+    # Yields location, total, allocations, frees, age_total and max_lifespan of each location whose total is greater
+    # than `min` bytes. Returns nil.
+    def each(min = 0, &block)
+      raise LocalJumpError, "no block given" unless block
+
+      least = number(min)
+      Heapline.each(least, &block) if Heapline.enabled?
+    end
+
+    # The SourceLocation of "app.rb:12", or nil.
+    def [](location)
+      name = String.try_convert(location)
+      raise TypeError, "no implicit conversion of #{location.class} into String" unless name
+
+      SourceLocation.find(name) if Heapline.enabled?
+    end
+
+    # All figures begin again. Returns nil.
+    def clear
+      Heapline.clear if Heapline.enabled?
+    end
+    alias reset clear
+
+    # What the block allocates is in no figure; yields the depth, 1 outermost. Returns the block's value.
+    def quiet(&block)
+      raise LocalJumpError, "no block given" unless block
+
+      Heapline.quiet(&block)
+    end
+
+    # Bytes allocated; 0 without the preload.
+    def total_bytes_allocated
+      Heapline.enabled? ? Heapline.total_bytes_allocated : 0
+    end
+
+    # Bytes freed; 0 without the preload.
+    def total_bytes_freed
+      Heapline.enabled? ? Heapline.total_bytes_freed : 0
+    end
+
+    # One line a location whose total is greater than `min`: total, allocations, location. Returns nil.
+    def dump(io = nil, min = 0)
+      least = number(min)
+      Heapline.dump(io || $stderr, least) if Heapline.enabled?
+    end
+
+    private
+
+    def number(min)
+      return 0 if min.nil?
+      raise TypeError, "no implicit conversion of #{min.class} into Integer" unless min.respond_to?(:to_int)
+
+      min.to_int
+    end
+  end
+end
+
+Heapline::MwrapDump.at_exit(ENV.fetch("MWRAP", nil)) if Heapline.enabled?

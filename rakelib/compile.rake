@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+begin
+  require "rake/extensiontask"
+rescue LoadError
+  abort "heapline's tasks need the gem rake-compiler: run script/setup once, then `bundle exec rake`."
+end
+
+{ "libheapline" => "ext/heapline_core", "native" => "ext/heapline" }.each do |name, dir|
+  extension = Rake::ExtensionTask.new(name) do |task|
+    task.ext_dir = dir
+    task.lib_dir = "lib/heapline"
+    task.source_pattern = "*.{c,h,map}"
+  end
+
+  # A source that came or went changes its folder: the Makefile, which lists the sources, is made anew.
+  file File.join(extension.tmp_dir, extension.platform, name, RUBY_VERSION, "Makefile") => dir
+end

@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+desc "CRuby 3.1's own tests, plain and under heapline: rake cruby, cruby[subset] or cruby[ruby/test_hash.rb]"
+task :cruby, [:what] => :compile do |_, arguments|
+  suite = Tasks::CrubySuite.new
+  if (reason = suite.unavailable)
+    puts "cruby: skipped, #{reason}"
+  else
+    suite.run(["cruby", arguments[:what] == "subset" ? "subset" : nil].compact.join(":"), arguments[:what]).report
+  end
+end
+
+desc "The tests of two large gems (oj, ruby_parser), plain and under heapline"
+task gems: :compile do
+  Tasks::GemSuites.new.run.report
+end

@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+# What the Rake tasks share. Nothing here is part of the gem.
+module Tasks
+  ROOT = File.expand_path("..", __dir__)
+  CORE = File.join(ROOT, "lib/heapline/libheapline.so")
+
+  # Where things lie that are costly to make anew and belong to no checkout: gems, other Rubies, unpacked test suites.
+  CACHE = File.join(ENV.fetch("XDG_CACHE_HOME") { File.join(Dir.home, ".cache") }, "heapline")
+end
+
+%w[
+  shell plain_ruby tally layers minitest_run c_flags c_tests sanitizers gate gates docs_gate symbols_gate
+  suite_outcome suite_comparison cruby_suite gem_suites fuzzing
+  matrix/interpreter matrix/gem_files matrix/work_copy matrix/tarball_ruby matrix/debian_root matrix/run
+].each { |name| require_relative "support/#{name}" }

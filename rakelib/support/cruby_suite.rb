@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require "fileutils"
+
+module Tasks
+  # CRuby 3.1.2's own tests. They are test equipment: they lie beside the checkout, or there is nothing to run.
+  class CrubySuite
+    ARCHIVE = File.expand_path("../shared/cruby-tests/cruby-3.1.2-tests.tar.xz", ROOT)
+    FOLDER = File.join(CACHE, "cruby-3.1.2-tests")
+    REPEATS = 20
+
+    # test_jit: needs a compiler set-up that Debian's Ruby lacks.
+    LEFT_OUT = %w[ruby/test_jit.rb ruby/test_jit_debug.rb ruby/test_rubyvm_jit.rb].freeze
+    THREADED = %w[ruby/test_thread.rb ruby/test_thread_queue.rb ruby/test_thread_cv.rb ruby/test_hash.rb
+                  ruby/test_fiber.rb ruby/test_process.rb].freeze
+
+    # What is worth most in eight minutes: threads, processes, signals, GC, what frees iseqs, what calls malloc most.
+    SUBSET = %w[
+      ruby/test_hash.rb ruby/test_thread_queue.rb ruby/test_thread_cv.rb ruby/test_threadgroup.rb ruby/test_fiber.rb
+      ruby/test_gc.rb ruby/test_gc_compact.rb ruby/test_iseq.rb ruby/test_eval.rb ruby/test_proc.rb
+      ruby/test_method.rb ruby/test_string.rb ruby/test_array.rb ruby/test_struct.rb ruby/test_objectspace.rb
+      ruby/test_weakmap.rb ruby/test_signal.rb ruby/test_backtrace.rb ruby/test_settracefunc.rb ruby/test_enumerator.rb
+      ruby/test_exception.rb ruby/test_ast.rb ruby/test_parse.rb ruby/test_regexp.rb ruby/test_marshal.rb
+      ruby/test_pack.rb ruby/test_bignum.rb ruby/test_transcode.rb ruby/test_process.rb ruby/test_thread.rb
+      ruby/test_system.rb ruby/test_memory_view.rb objspace/test_objspace.rb fiddle/test_pointer.rb
+      fiddle/test_function.rb fiddle/test_closure.rb fiddle/test_memory_view.rb zlib/test_zlib.rb
+      json/json_parser_test.rb json/json_generator_test.rb psych/test_psych.rb psych/test_parser.rb
+      fiber/test_scheduler.rb fiber/test_thread.rb fiber/test_mutex.rb fiber/test_ractor.rb monitor/test_monitor.rb
+      socket/test_unix.rb stringio/test_stringio.rb strscan/test_stringscanner.rb
+    ].freeze
+
+    # Why it cannot run here, or nil.
+    def unavailable
+      return "#{ARCHIVE} is not there" unless File.exist?(ARCHIVE)
+
+      "the tests are Ruby 3.1's, and this is #{RUBY_VERSION}" unless RUBY_VERSION.start_with?("3.1.")
+    end
+
+    # what: nil for every file (the threaded ones REPEATS times), "subset", or a path like "ruby/test_hash.rb"
+    def run(layer, what = nil)
+      unpack
+      command = [RbConfig.ruby, "-I", "tool/lib", "-I", "test/lib", "test/runner.rb", "--ruby=#{RbConfig.ruby}"]
+      SuiteComparison.new(layer, dir: FOLDER, command: command).run(files(what))
+    end
+
+    private
+
+    def files(what)
+      case what
+      when nil then everything.map { |file| [file, THREADED.include?(file) ? REPEATS : 1] }
+      when "subset" then SUBSET.map { |file| [file, file == "ruby/test_hash.rb" ? 2 : 1] }
+      else [[what, 1]]
+      end
+    end
+
+    def everything
+      Dir.glob("**/{test_*,*_test}.rb", base: File.join(FOLDER, "test")).sort
+         .reject { |file| file.start_with?("lib/") } - LEFT_OUT
+    end
+
+    # Unpacked beside its place and then moved there: what is there is whole.
+    def unpack
+      return if File.directory?(FOLDER)
+
+      FileUtils.mkdir_p(CACHE)
+      Dir.mktmpdir("unpack", CACHE) do |dir|
+        ok, output = Shell.capture("tar", "-xf", ARCHIVE, "-C", dir)
+        abort "cruby: tar could not unpack #{ARCHIVE}:\n#{output}" unless ok
+        File.rename(File.join(dir, "cruby-3.1.2-tests"), FOLDER)
+      end
+    end
+  end
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require "tmpdir"
+
+module Tasks
+  # Runs somebody else's test files twice, plain and under heapline, and compares what failed by name.
+  #
+  # The two runs of a file go side by side, so that both meet the same machine. Some tests fail by chance: a file whose
+  # runs differ is run again, and differs only if it does so each time. A crash under heapline counts at once.
+  class SuiteComparison
+    ATTEMPTS = 3
+    HEAPLINE = { "LD_PRELOAD" => CORE, "HEAPLINE" => "quiet" }.freeze
+
+    # layer: of the tally; dir: where the files are run; limit: seconds a file
+    # command: the program and its arguments, without the file
+    def initialize(layer, dir:, command:, env: {}, limit: 300)
+      @layer = layer
+      @dir = dir
+      @command = command
+      @env = env
+      @limit = limit
+    end
+
+    # files: Array of [arguments that name the file, how often it is run]. Prints one line a file.
+    # Returns a Tally, one count a file.
+    def run(files)
+      return Tally.new(layer: @layer, passed: 0, failed: 1) unless preloaded?
+
+      results = files.map { |file, times| (1..times).all? { same?(file) } }
+      Tally.new(layer: @layer, passed: results.count(true), failed: results.count(false))
+    end
+
+    private
+
+    # The dynamic linker only warns about a preload that it cannot load, and then all would be the same.
+    def preloaded?
+      ok, output = Shell.capture(RbConfig.ruby, "-e", "exit File.read('/proc/self/maps').include?('libheapline')",
+                                 env: PlainRuby::ENVIRONMENT.merge(HEAPLINE))
+      puts "#{CORE} is not loaded by #{RbConfig.ruby}: rake compile, then exe/heapline doctor", output unless ok
+      ok
+    end
+
+    def same?(file)
+      differences = (1..ATTEMPTS).map do
+        plain, heapline = run_both(file)
+        difference = difference(plain, heapline)
+        puts format("%-44s %-26s %-26s %s", file, plain, heapline, difference || "same")
+        $stdout.flush
+        return true unless difference
+
+        puts heapline.output.lines.last(40) if heapline.ending != :finished
+        return false if heapline.ending == :crashed && plain.ending == :finished
+
+        difference
+      end
+      puts "#{file} differs each time: #{differences.last}"
+      false
+    end
+
+    def run_both(file)
+      [Thread.new { run_once(file, @env) }, Thread.new { run_once(file, @env.merge(HEAPLINE)) }].map(&:value)
+    end
+
+    def run_once(file, env)
+      Dir.mktmpdir("heapline-suite") do |tmp|
+        own = env.merge("TMPDIR" => tmp)
+        settings = own.map { |name, value| "#{name}=#{value}" } # set by env: the preload is not for timeout
+        output, status = Open3.capture2e(PlainRuby::ENVIRONMENT, "timeout", "--kill-after=10", @limit.to_s, "env",
+                                         *settings, *@command, file, stdin_data: "", chdir: @dir)
+        SuiteOutcome.read(output.scrub, status.exitstatus)
+      end
+    end
+
+    def difference(plain, heapline)
+      return "#{plain.ending} / #{heapline.ending}" if plain.ending != heapline.ending
+
+      only = (heapline.bad - plain.bad).map { |name| "+ #{name}" }
+      only += (plain.bad - heapline.bad).map { |name| "- #{name}" }
+      return only.join("; ") unless only.empty?
+
+      "#{plain.tests} / #{heapline.tests} tests" if plain.tests != heapline.tests
+    end
+  end
+end

@@ -1,0 +1,21 @@
+# frozen_string_literal: true
+
+module Tasks
+  # How one run of a test file ended, read from what minitest or CRuby's own harness printed.
+  # tests: how many ran; bad: sorted names of failures and errors ("Failure: TestHash#test_dup"); ending: :finished,
+  # :timeout, or :crashed where the harness printed no summary.
+  SuiteOutcome = Struct.new(:ending, :tests, :bad, :output, keyword_init: true) do
+    def self.read(output, exit_status)
+      summary = output[/^(\d+) (?:tests|runs), \d+ assertions, \d+ failures, \d+ errors/, 1]
+      ending = :crashed
+      ending = :timeout if exit_status == 124
+      ending = :finished if summary
+      bad = output.scan(/^ *\d+\) (Failure|Error):\n([^\s:\[]+)/).map { |kind, name| "#{kind}: #{name}" }
+      new(ending: ending, tests: summary.to_i, bad: bad.uniq.sort, output: output)
+    end
+
+    def to_s
+      ending == :finished ? "#{tests} tests, #{bad.size} bad" : ending.to_s
+    end
+  end
+end

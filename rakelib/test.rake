@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+namespace :test do
+  desc "Unit tests of the Ruby parts"
+  task unit: :compile do
+    Tasks::MinitestRun.new("test:unit", Dir["test/heapline/**/*_test.rb"]).run.report
+  end
+
+  desc "Tests with real processes under heapline"
+  task integration: :compile do
+    Tasks::MinitestRun.new("test:integration", Dir["test/integration/**/*_test.rb"]).run.report
+  end
+
+  desc "Unit tests of the core in C: rake test:c, test:c[trailer]"
+  task :c, [:only] do |_, arguments|
+    Tasks::CTests.new("test:c", [Tasks::CTests::PLAIN], only: arguments[:only]).run.report
+  end
+
+  desc "The C tests under the address, undefined-behaviour and thread sanitizers"
+  task :sanitize, [:only] do |_, arguments|
+    Tasks::CTests.new("test:sanitize", Tasks::Sanitizers::ALL, only: arguments[:only]).run.report
+  end
+
+  desc "Prove that each gate can fail"
+  task gates: :compile do
+    Tasks::MinitestRun.new("test:gates", Dir["test/gates/**/*_test.rb"]).run.report
+  end
+
+  desc "Build the gem, install it into an empty GEM_HOME and use it from there"
+  task :package do
+    Tasks::MinitestRun.new("test:package", Dir["test/package/**/*_test.rb"]).run.report
+  end
+
+  desc "Run every benchmark once, small, and check what it prints"
+  task bench: :compile do
+    Tasks::MinitestRun.new("test:bench", Dir["test/bench/**/*_test.rb"]).run.report
+  end
+end
+
+desc "All tests of this Ruby that need no other tool"
+task test: ["test:c", "test:unit", "test:integration"]
+
+desc "Measure what heapline costs beside other tools and write docs/overhead.md"
+task bench: :compile do
+  sh RbConfig.ruby, "bench/run.rb"
+end
+
+desc "All tests and gates, as script/test runs them; the last line is the total"
+task :ci do
+  exit Tasks::Layers.new.run
+end

@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+require "tmpdir"
+require_relative "support"
+
+module Bench
+  # The suite itself, in its validating mode: every workload once and small, under every tool that is here.
+  class RunTest < Minitest::Test
+    RUN = File.expand_path("../../bench/run.rb", __dir__)
+
+    def test_every_workload_runs_under_every_tool
+      Dir.mktmpdir do |directory|
+        page, saved = %w[page.md saved.json].map { |name| File.join(directory, name) }
+        out, status = bench("--quick", "--no-yjit", "--output", page, "--save", saved)
+
+        assert status.success?, out
+        measurement = Measurement.load(saved)
+        assert_complete measurement
+        Workload::ALL.each { |workload| assert_includes File.read(page), "| #{workload.title} |" }
+        written = File.read(page)
+        assert bench("--no-measure", "--merge", saved, "--output", page).last.success?
+        assert_equal written, File.read(page)
+      end
+    end
+
+    def test_a_mistake_on_the_command_line_is_one_line
+      out, status = bench("--only", "nonsense")
+
+      refute status.success?
+      assert_match(/\Abench: no workload nonsense; there are pairs_1, .*\n\z/, out)
+    end
+
+    private
+
+    def bench(*arguments)
+      Open3.capture2e(Environment.clean, RbConfig.ruby, RUN, *arguments)
+    end
+
+    def assert_complete(measurement)
+      assert_equal Workload::ALL.map(&:name), measurement.series.keys
+      assert_includes measurement.tools.keys, "heapline", "heapline was not measured: #{measurement.absent["heapline"]}"
+      measurement.series.each do |workload, tools|
+        assert_equal measurement.tools.keys, tools.keys, workload
+        assert(tools.values.all? { |results| results.size == 1 }, workload)
+      end
+    end
+  end
+end

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support"
+
+module Bench
+  class TargetsTest < Minitest::Test
+    include Results
+
+    def test_what_costs_nothing_meets_every_target
+      verdicts = Targets.new([ruby_workload({})]).verdicts
+
+      assert_equal 4, verdicts.size
+      assert verdicts.all?(&:met), verdicts.inspect
+    end
+
+    def test_a_workload_that_takes_more_than_15_per_cent_misses
+      assert_equal ["time ≤ 1.15"], missed(ruby_workload({ wall: 1.16 }))
+      assert_empty missed(ruby_workload({ wall: 1.14 }))
+    end
+
+    def test_the_geometric_mean_is_over_all_ruby_workloads
+      slower = ruby_workload({ wall: 1.10 }, "short_strings")
+      even = ruby_workload({ wall: 1.0 }, "redcarpet")
+
+      refute Targets.new([slower]).verdicts.first.met
+      assert Targets.new([slower, even]).verdicts.first.met
+      assert_in_delta 1.0488, Targets.new([slower, even]).mean("heapline"), 0.0001
+    end
+
+    def test_resident_memory_has_a_share_and_a_constant
+      limit = (1.1 * 100_000) + (3 * 1024)
+
+      assert_empty missed(ruby_workload({ rss_kb: limit - 1 }))
+      assert_equal ["RSS ≤ 1.10 × + 3 MB"], missed(ruby_workload({ rss_kb: limit + 1 }))
+    end
+
+    def test_collections_may_neither_rise_nor_fall
+      assert_equal ["GC.count ± 1 %"], missed(ruby_workload({ gc_count: 1_011.0 }))
+      assert_equal ["GC.count ± 1 %"], missed(ruby_workload({ gc_count: 989.0 }))
+      assert_empty missed(ruby_workload({ gc_count: 1_009.0 }))
+    end
+
+    def test_a_pair_may_take_12_ns_more
+      assert_equal ["≤ +12 ns"], missed(pair(9.0, 21.1))
+      assert_empty missed(pair(9.0, 20.9))
+    end
+
+    def test_a_start_may_take_5_ms_more
+      assert_equal ["≤ +5 ms"], missed(comparison("start", plain: [{ wall: 0.040 }], heapline: [{ wall: 0.0451 }]))
+      assert_empty missed(comparison("start", plain: [{ wall: 0.040 }], heapline: [{ wall: 0.0449 }]))
+    end
+
+    def test_nothing_is_judged_that_was_not_measured
+      assert_empty Targets.new([comparison("short_strings", plain: [{}])]).verdicts
+    end
+
+    private
+
+    def ruby_workload(fields, name = "short_strings")
+      comparison(name, plain: [{}], heapline: [fields])
+    end
+
+    def pair(plain, heapline)
+      comparison("pairs_1", plain: [{ figures: { "ns_per_pair" => plain } }],
+                            heapline: [{ figures: { "ns_per_pair" => heapline } }])
+    end
+
+    def missed(comparison)
+      Targets.new([comparison]).of(comparison).reject(&:met).map(&:target)
+    end
+  end
+end

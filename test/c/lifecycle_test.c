@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "lifecycle.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "check_flight.h"
+#include "core.h"
+#include "fake_ruby.h"
+#include "flight.h"
+#include "heapline_core.h"
+#include "lane.h"
+#include "location.h"
+#include "site_table.h"
+
+static struct fake_code *code;
+static char path[600];
+
+static void begin(const char *options) {
+    core_start("3.4.1", options);
+    fake_ruby_boot();
+    code = fake_ruby_compile("/app/a.rb", "work", 10, 5000);
+    heapline_flight_path(path, sizeof(path));
+}
+
+static void *allocate_at(unsigned position, size_t size) {
+    fake_ruby_push(code, position);
+    void *block = fake_ruby_allocate(size);
+    fake_ruby_pop();
+    return block;
+}
+
+static struct flight_sums sums_at(unsigned position) {
+    return flight_site(flight_find("/app/a.rb", 10 + position));
+}
+
+/* In the directory that all tests of this program share. */
+static unsigned files(void) {
+    char command[700];
+    snprintf(command, sizeof(command), "ls %s | wc -l", core_directory());
+    FILE *output = popen(command, "r");
+    unsigned count = 0;
+    CHECK(output && fscanf(output, "%u", &count) == 1);
+    pclose(output);
+    return count;
+}
+
+/* ---- the end ---- */
+
+static void (*how_to_end)(void);
+
+static void end_here(void) {
+    free(allocate_at(0, 10));
+    CHECK(heapline_flight_path(path, sizeof(path)) && access(path, F_OK) == 0);
+    how_to_end();
+}
+
+static void exit_normally(void) {
+    exit(0);
+}
+
+static void exit_at_once(void) {
+    _exit(0);
+}
+
+static void end_by_a_signal(void) {
+    signal(SIGUSR1, SIG_DFL);
+    raise(SIGUSR1);
+}
+
+static void a_normal_end_leaves_no_file(void) {
+    static void (*const ways[])(void) = {exit_normally, exit_at_once, end_by_a_signal};
+    static const int statuses[] = {0, 0, SIGUSR1};
+    begin("quiet");
+    const unsigned before = files();
+    for (int i = 0; i < 3; i++) {
+        how_to_end = ways[i];
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) end_here();
+        int status;
+        CHECK(waitpid(child, &status, 0) == child);
+        CHECK_EQUAL(status, statuses[i]);
+        CHECK_EQUAL(files(), before);
+    }
+    check_flight();
+}
+
+static void kept_files_say_how_it_ended(void) {
+    begin("quiet,keep");
+    const unsigned before = files();
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        free(allocate_at(0, 10));
+        _exit(7);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    CHECK_EQUAL(WEXITSTATUS(status), 7);
+    CHECK_EQUAL(files(), before + 1);
+    hl_lifecycle_last_call(3);
+    CHECK_EQUAL(hl_flight.header->state, HL_STATE_EXITED);
+    CHECK_EQUAL(hl_flight.header->exit_status, 3);
+    CHECK(hl_flight.header->ended_ns >= hl_flight.header->started_ns);
+    CHECK(access(path, F_OK) == 0);
+}
+
+/* A program that does not load us leaves the file, which then says why nothing in it changes any more. */
+static void an_exec_is_said_in_the_file(void) {
+    struct hl_flight_header header;
+    begin("quiet");
+    fflush(NULL);
+    pid_t child = fork();
+    char *const arguments[] = {(char *)(uintptr_t) "true", NULL};
+    if (child == 0) {
+        free(allocate_at(0, 10));
+        execv("/no/such/program", arguments);
+        CHECK_EQUAL(errno, ENOENT);
+        CHECK_EQUAL(hl_flight.header->state, HL_STATE_RUNNING); /* it did not happen */
+        CHECK(check_failures() == 0);
+        execv("/bin/true", arguments);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    snprintf(path, sizeof(path), "exec ls %s/%d-*.flight", core_directory(), (int)child);
+    FILE *output = popen(path, "r"), *file;
+    CHECK(output && fscanf(output, "%599s", path) == 1);
+    pclose(output);
+    CHECK((file = fopen(path, "r")) && fread(&header, sizeof(header), 1, file) == 1);
+    CHECK_EQUAL(header.state, HL_STATE_EXECED);
+    CHECK_EQUAL(header.pid, child);
+}
+
+/* ---- fork ---- */
+
+static void *inherited;
+
+static void be_idle(void) {
+    CHECK_EQUAL(hl_gate.open, 0);
+}
+
+static void be_a_child(void) {
+    char own[600];
+    CHECK_EQUAL(hl_gate.open, 0); /* until its first call */
+    free(inherited);
+    CHECK(heapline_enabled());
+    CHECK(heapline_flight_path(own, sizeof(own)) && strcmp(own, path) != 0 && access(own, F_OK) == 0);
+    CHECK_EQUAL(hl_flight.header->pid, getpid());
+    CHECK_EQUAL(hl_flight.header->forked_from, getppid());
+    CHECK_EQUAL(hl_flight.header->baseline_kind, HL_BASELINE_FORK);
+    free(allocate_at(1, 7));
+    const struct flight_sums old = sums_at(0), new = sums_at(1);
+    CHECK_EQUAL(old.base_live_bytes, 100);
+    CHECK_EQUAL(old.old_frees, 1);
+    CHECK_EQUAL(old.frees, 1);
+    CHECK_EQUAL(new.allocations, 1);
+    check_flight();
+}
+
+static void be_a_grandparent(void) {
+    inherited = allocate_at(0, 100);
+    free(inherited);
+    inherited = allocate_at(2, 100);
+    check_in_child(be_idle);
+    free(inherited);
+    check_flight();
+}
+
+/* Counts of a parent and its child never mix. */
+static void parent_and_child_go_apart(void) {
+    begin("quiet");
+    inherited = allocate_at(0, 100);
+    check_in_child(be_idle);
+    check_in_child(be_a_child);
+    check_in_child(be_a_grandparent);
+    CHECK_EQUAL(sums_at(0).allocations, 1);
+    CHECK_EQUAL(sums_at(0).frees, 0);
+    CHECK_EQUAL(flight_find("/app/a.rb", 11), 0);
+    CHECK_EQUAL(hl_flight.header->baseline, 0);
+    free(inherited);
+    check_flight();
+}
+
+static void be_inert(void) {
+    free(inherited);
+    free(allocate_at(1, 7));
+    CHECK(!heapline_enabled());
+}
+
+static void children_are_left_alone_where_nobody_follows(void) {
+    begin("quiet,nofollow");
+    const unsigned before = files();
+    inherited = allocate_at(0, 100);
+    check_in_child(be_inert);
+    CHECK_EQUAL(files(), before);
+    CHECK_EQUAL(sums_at(0).frees, 0);
+    check_flight();
+}
+
+/* No fork handler runs: the kernel wiped the gate. */
+static void a_child_by_a_bare_system_call_is_no_exception(void) {
+    begin("quiet");
+    inherited = allocate_at(0, 100);
+    fflush(NULL);
+    const long child = syscall(SYS_fork);
+    if (child == 0) {
+        free(inherited);
+        CHECK_EQUAL(sums_at(0).frees, 1);
+        CHECK_EQUAL(hl_flight.header->pid, getpid());
+        below_exit((int)check_failures());
+    }
+    int status = -1;
+    CHECK(waitpid((pid_t)child, &status, 0) == child && status == 0);
+    CHECK_EQUAL(sums_at(0).frees, 0);
+    check_flight();
+}
+
+/* ---- fork while other threads allocate ---- */
+
+enum { THREADS = 16, FORKS = 60 };
+static int finished;
+static void *crossings[64];
+
+/* At ever new lines too, so that sites are being made while the flight is copied; and most blocks are freed by others
+ * than allocated them, so that the copy of one lane's counts does not fit the copy of another's. */
+static void *allocate_until_finished(void *number) {
+    const unsigned first = (unsigned)(uintptr_t)number;
+    heapline_quiet_enter();
+    fake_ruby_fiber();
+    heapline_quiet_leave();
+    for (unsigned i = 0; !__atomic_load_n(&finished, __ATOMIC_ACQUIRE); i++) {
+        void *block = allocate_at((first * 300 + i / 16) % 5000, 16 + i % 500);
+        free(__atomic_exchange_n(&crossings[(first * 7 + i) % 64], block, __ATOMIC_ACQ_REL));
+        if (i % 64 == 0) sched_yield();
+    }
+    *fake_ruby_ec_word() = NULL;
+    return NULL;
+}
+
+static void be_a_child_of_threads(void) {
+    void *block = allocate_at(4999, 100);
+    const struct flight_sums sums = sums_at(4999);
+    CHECK(block && sums.allocations >= 1 && sums.frees <= sums.allocations);
+    for (unsigned position = 0; position < 5000; position += 37) free(allocate_at(position, 20));
+    for (uint32_t site = HL_SITE_FIRST; site < hl_flight.header->site_count; site++) {
+        const struct flight_sums each = flight_site(site);
+        CHECK(each.frees <= each.allocations && each.bytes_freed <= each.bytes_allocated);
+        CHECK(each.allocations == 0 || hl_site_record(site)->ready); /* S1 */
+    }
+    for (unsigned position = 0; position < 5000; position += 37) CHECK(sums_at(position).allocations > 0);
+    free(block);
+    check_flight();
+}
+
+static void children_of_a_busy_process_work(void) {
+    pthread_t threads[THREADS];
+    begin("quiet");
+    for (uintptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, allocate_until_finished, (void *)i);
+    for (int i = 0; i < FORKS && check_failures() == 0; i++) check_in_child(be_a_child_of_threads);
+    __atomic_store_n(&finished, 1, __ATOMIC_RELEASE);
+    for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    check_flight();
+}
+
+static const struct check_test tests[] = {
+    {"a_normal_end_leaves_no_file", a_normal_end_leaves_no_file},
+    {"kept_files_say_how_it_ended", kept_files_say_how_it_ended},
+    {"an_exec_is_said_in_the_file", an_exec_is_said_in_the_file},
+    {"parent_and_child_go_apart", parent_and_child_go_apart},
+    {"children_are_left_alone_where_nobody_follows", children_are_left_alone_where_nobody_follows},
+    {"a_child_by_a_bare_system_call_is_no_exception", a_child_by_a_bare_system_call_is_no_exception},
+    {"children_of_a_busy_process_work", children_of_a_busy_process_work},
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads pass blocks to each other; what the core counted equals, to the byte, what the test itself counted.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "check_flight.h"
+#include "core.h"
+#include "fake_ruby.h"
+#include "flight.h"
+#include "heapline_core.h"
+#include "lane.h"
+#include "lifecycle.h"
+
+enum { THREADS = 64, STEPS = 3000, CROSSINGS = 128, LINES = 300, FIRST_LINE = 10, QUIET_LINE = LINES };
+
+/* What a block says of itself; QUIET_LINE: born inside quiet. */
+struct block {
+    uint32_t line;
+    uint32_t size;
+};
+
+struct tally {
+    uint64_t allocations, bytes_allocated, frees, bytes_freed;
+};
+
+static struct fake_code *code;
+static struct block *crossings[CROSSINGS];
+static struct tally tallies[LINES + 1];
+static unsigned quiet_every, reallocate_every, baseline_every, collect_every;
+
+static void add(uint64_t *counter, uint64_t amount) {
+    __atomic_fetch_add(counter, amount, __ATOMIC_RELAXED);
+}
+
+static uint64_t next_random(uint64_t *state) {
+    *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
+    return *state >> 11;
+}
+
+static void note_birth(struct block *block, uint32_t line, uint32_t size) {
+    *block = (struct block){line, size};
+    add(&tallies[line].allocations, 1);
+    add(&tallies[line].bytes_allocated, size);
+}
+
+static void note_death(const struct block *block) {
+    add(&tallies[block->line].frees, 1);
+    add(&tallies[block->line].bytes_freed, block->size);
+}
+
+static uint32_t some_size(uint64_t *random) {
+    const uint64_t draw = next_random(random);
+    return (uint32_t)(sizeof(struct block) + draw % (draw % 64 ? 200 : 70000));
+}
+
+static struct block *allocate(uint64_t *random, int quiet) {
+    const uint32_t line = (uint32_t)(next_random(random) % LINES), size = some_size(random);
+    if (quiet) heapline_quiet_enter();
+    fake_ruby_push(code, line);
+    struct block *block = fake_ruby_allocate(size);
+    fake_ruby_pop();
+    if (quiet) heapline_quiet_leave();
+    note_birth(block, quiet ? QUIET_LINE : line, size);
+    return block;
+}
+
+static struct block *reallocate(struct block *block, uint64_t *random) {
+    const uint32_t line = (uint32_t)(next_random(random) % LINES), size = some_size(random);
+    note_death(block);
+    fake_ruby_push(code, line);
+    block = realloc(block, size);
+    fake_ruby_pop();
+    note_birth(block, line, size);
+    return block;
+}
+
+static void release(struct block *block) {
+    if (!block) return;
+    note_death(block);
+    free(block);
+}
+
+static int due(unsigned every, unsigned step) {
+    return every && step % every == every - 1;
+}
+
+static void pass_blocks(unsigned number) {
+    uint64_t random = 0x9e3779b97f4a7c15ull * (number + 1);
+    heapline_quiet_enter();
+    void *fiber = fake_ruby_fiber();
+    heapline_quiet_leave();
+    for (unsigned step = 0; step < STEPS; step++) {
+        struct block *block = allocate(&random, due(quiet_every, step));
+        if (due(reallocate_every, step)) block = reallocate(block, &random);
+        struct block **crossing = &crossings[next_random(&random) % CROSSINGS];
+        release(__atomic_exchange_n(crossing, block, __ATOMIC_ACQ_REL));
+        if (number == 0 && due(baseline_every, step)) heapline_baseline();
+        if (number == 1 && due(collect_every, step)) __atomic_fetch_add(&fake_ruby.gc_count, 1, __ATOMIC_RELAXED);
+    }
+    *fake_ruby_ec_word() = NULL;
+    heapline_quiet_enter();
+    fake_ruby_free_fiber(fiber);
+    heapline_quiet_leave();
+}
+
+static void begin(void) {
+    core_start("3.4.1", "quiet");
+    fake_ruby_boot();
+    code = fake_ruby_compile("/app/pass.rb", "pass", FIRST_LINE, LINES);
+}
+
+static void compare(uint32_t line) {
+    const uint32_t site = flight_find("/app/pass.rb", FIRST_LINE + line);
+    const struct flight_sums sums = flight_site(site);
+    const struct tally *tally = &tallies[line];
+    CHECK_EQUAL(sums.allocations, tally->allocations);
+    CHECK_EQUAL(sums.bytes_allocated, tally->bytes_allocated);
+    CHECK_EQUAL(sums.frees, tally->frees);
+    CHECK_EQUAL(sums.bytes_freed, tally->bytes_freed);
+}
+
+/* With crossings still full, and again when all blocks are gone. */
+static void check_identities(void) {
+    uint64_t live = 0;
+    for (uint32_t line = 0; line < LINES; line++) compare(line);
+    check_flight();
+    for (unsigned i = 0; i < CROSSINGS; i++) release(crossings[i]);
+    for (uint32_t line = 0; line < LINES; line++) {
+        compare(line);
+        live += tallies[line].allocations - tallies[line].frees;
+    }
+    CHECK_EQUAL(live, 0);
+    CHECK_EQUAL(hl_flight.header->counts_lost, 0);
+    CHECK_EQUAL(flight_site(HL_SITE_OTHER).allocations, 0);
+    check_flight();
+}
+
+static void nothing_is_lost_between_threads(void) {
+    begin();
+    core_threads(THREADS, pass_blocks);
+    check_identities();
+}
+
+static void nothing_is_lost_across_realloc_quiet_baseline_and_gc(void) {
+    begin();
+    quiet_every = 7, reallocate_every = 3, baseline_every = 100, collect_every = 20;
+    core_threads(THREADS, pass_blocks);
+    check_identities();
+    CHECK_EQUAL(hl_flight.header->baseline, STEPS / 100);
+    CHECK(flight_site(HL_SITE_QUIET).allocations == flight_site(HL_SITE_QUIET).frees);
+}
+
+/* More threads than lanes: the rest share one. */
+static void nothing_is_lost_where_threads_share_a_lane(void) {
+    begin();
+    for (uint32_t i = 0; i < HL_SHARED_LANE - 20; i++) {
+        struct hl_lane_record *record = (struct hl_lane_record *)hl_flight_page(HL_LANE_TABLE_PAGE) + i;
+        if (!record->owner) record->owner = (uint32_t)getpid(); /* a living thread's, for ever */
+    }
+    reallocate_every = 3, baseline_every = 100;
+    core_threads(THREADS, pass_blocks);
+    for (uint32_t i = 0; i < HL_SHARED_LANE - 20; i++)
+        ((struct hl_lane_record *)hl_flight_page(HL_LANE_TABLE_PAGE) + i)->owner = 0;
+    check_identities();
+}
+
+static void nothing_is_lost_under_the_public_way(void) {
+    core_start("3.4.1", "quiet,public");
+    fake_ruby_boot();
+    code = fake_ruby_compile("/app/pass.rb", "pass", FIRST_LINE, LINES);
+    core_threads(8, pass_blocks);
+    check_identities();
+}
+
+/* ---- a reader meanwhile ---- */
+
+static int finished;
+
+/* F3: frees first, then allocations, as a reader copies them. */
+static void *read_all_the_time(void *times) {
+    static uint64_t frees[HL_LANES][HL_SITES_PER_PAGE];
+    while (!__atomic_load_n(&finished, __ATOMIC_ACQUIRE)) {
+        const struct hl_lane_record *records = hl_flight_page(HL_LANE_TABLE_PAGE);
+        uint64_t freed[HL_SITES_PER_PAGE] = {0}, allocated[HL_SITES_PER_PAGE] = {0};
+        for (int pass = 0; pass < 2; pass++)
+            for (uint32_t lane = 0; lane < HL_LANES; lane++) {
+                const uint32_t directory = hl_load32(&records[lane].counts);
+                if (!directory) continue;
+                const uint32_t page = hl_load32(hl_flight_page(directory));
+                const struct hl_count *counts = page ? hl_flight_page(page) : NULL;
+                for (uint32_t site = 0; counts && site < HL_SITES_PER_PAGE; site++) {
+                    if (pass == 1) {
+                        allocated[site] += hl_load64(&counts[site].allocations);
+                        continue;
+                    }
+                    const uint64_t now = hl_load64(&counts[site].frees);
+                    CHECK(now >= frees[lane][site]); /* F2 */
+                    freed[site] += frees[lane][site] = now;
+                }
+                __atomic_thread_fence(__ATOMIC_ACQUIRE);
+            }
+        for (uint32_t site = 0; site < HL_SITES_PER_PAGE; site++) CHECK(freed[site] <= allocated[site]);
+        ++*(unsigned *)times;
+    }
+    return NULL;
+}
+
+static void a_reader_never_sees_more_frees_than_allocations(void) {
+    pthread_t reader;
+    unsigned times = 0;
+    begin();
+    pthread_create(&reader, NULL, read_all_the_time, &times);
+    core_threads(16, pass_blocks);
+    __atomic_store_n(&finished, 1, __ATOMIC_RELEASE);
+    pthread_join(reader, NULL);
+    CHECK(times > 3);
+    check_identities();
+}
+
+static const struct check_test tests[] = {
+    {"nothing_is_lost_between_threads", nothing_is_lost_between_threads},
+    {"nothing_is_lost_across_realloc_quiet_baseline_and_gc", nothing_is_lost_across_realloc_quiet_baseline_and_gc},
+    {"nothing_is_lost_where_threads_share_a_lane", nothing_is_lost_where_threads_share_a_lane},
+    {"nothing_is_lost_under_the_public_way", nothing_is_lost_under_the_public_way},
+    {"a_reader_never_sees_more_frees_than_allocations", a_reader_never_sees_more_frees_than_allocations},
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A test program is a list of tests. Each runs in a forked child of its own, so that it finds the core's state as it is
+ * before anything was created, and a crash or a hang fails that test alone.
+ */
+#ifndef HL_TEST_CHECK_H
+#define HL_TEST_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct check_test {
+    const char *name;
+    void (*run)(void);
+};
+
+/* Run all; prints what failed, and last "N passed, N failed". The program's exit status: 0 where none failed. */
+int check_run(const struct check_test *tests, size_t count);
+
+/* Note a failure, and go on: later checks of the same test may explain it. */
+void check_that(int holds, const char *what, const char *file, int line);
+void check_equal(int64_t got, int64_t wanted, const char *what, const char *file, int line);
+
+/* End the test here: it cannot run on this machine. */
+_Noreturn void check_skip(const char *why);
+
+/* Failures noted so far in this process. */
+unsigned check_failures(void);
+
+/* Run `part` in a forked child; what fails there fails here. Returns waitpid's status. */
+int check_in_child(void (*part)(void));
+
+#define CHECK(condition) check_that(!!(condition), #condition, __FILE__, __LINE__)
+#define CHECK_EQUAL(got, wanted) check_equal((int64_t)(got), (int64_t)(wanted), #got " == " #wanted, __FILE__, __LINE__)
+#define CHECK_MAIN(tests)                                                                                              \
+    int main(void) {                                                                                                   \
+        return check_run(tests, sizeof(tests) / sizeof((tests)[0]));                                                   \
+    }
+
+#endif

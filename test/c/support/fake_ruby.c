@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_ruby.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ruby_vm.h"
+
+typedef uintptr_t value;
+
+enum {
+    T_CLASS = 0x02,
+    T_STRING = 0x05,
+    T_ARRAY = 0x07,
+    T_DATA = 0x0c,
+    T_IMEMO = 0x1a,
+    IMEMO_METHOD = 6 << 12,
+    IMEMO_ISEQ = 7 << 12,
+    NOEMBED = 1 << 13,
+    EMBEDDED_ARRAY = 1 << 13,
+    SINGLETON = 1 << 20,
+    ARENA_BYTES = 1 << 24,
+    STACK_WORDS = 512,
+    FIBER_BYTES = 712,
+    EC_IN_FIBER = 96,
+    EMBEDDED_LENGTH = 20, /* longer strings have their bytes elsewhere */
+};
+
+struct object {
+    uint64_t flags, klass, words[8];
+};
+
+struct fake_code {
+    uint64_t flags; /* an iseq object begins here */
+    uint64_t klass;
+    char *body;
+    struct object *method; /* NULL: a frame of no method */
+    uint64_t *encoded;
+    unsigned count;
+};
+
+struct fiber {
+    char *ec, *stack, *thread;
+};
+
+struct fake_ruby fake_ruby;
+static char version[16];
+static char description[64];
+static unsigned minor;
+static int loaded;
+static value thread_class;
+static struct object main_thread;
+static _Thread_local void *current_ec;
+static _Thread_local int not_native, without_gvl;
+
+/* ---- memory of its own: objects are no malloc memory ---- */
+
+static void *allot(size_t size) {
+    static char arena[ARENA_BYTES] __attribute__((aligned(16)));
+    static size_t used;
+    size_t at = __atomic_fetch_add(&used, (size + 15) & ~(size_t)15, __ATOMIC_RELAXED);
+    if (at + size > sizeof(arena)) abort();
+    return arena + at;
+}
+
+static unsigned frame_bytes(void) {
+    return minor < 3 ? 64 : 56; /* 4.0 is told as minor 5 */
+}
+
+static void put(void *at, const void *word) {
+    memcpy(at, &word, sizeof(word));
+}
+
+static void *get(const void *at) {
+    void *word;
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+/* ---- strings ---- */
+
+static value string(const char *bytes) {
+    struct object *object = allot(sizeof(*object));
+    size_t length = strlen(bytes);
+    object->flags = T_STRING;
+    if (length > EMBEDDED_LENGTH) {
+        object->flags |= NOEMBED;
+        object->words[0] = length;
+        put(&object->words[1], memcpy(allot(length + 1), bytes, length));
+    } else if (minor == 1) {
+        object->flags |= (uint64_t)length << 14;
+        memcpy(&object->words[0], bytes, length);
+    } else {
+        object->words[0] = length;
+        memcpy(&object->words[1], bytes, length);
+    }
+    return (value)object;
+}
+
+static const char *bytes_of(value text) {
+    const struct object *object = (const struct object *)text;
+    if (object->flags & NOEMBED) return get(&object->words[1]);
+    return (const char *)&object->words[minor == 1 ? 0 : 1];
+}
+
+static size_t length_of(value text) {
+    const struct object *object = (const struct object *)text;
+    return object->flags & NOEMBED || minor != 1 ? object->words[0] : object->flags >> 14 & 0x1f;
+}
+
+static value path_object(enum fake_path kind, const char *path) {
+    if (kind == FAKE_PATH_STRING) return string(path);
+    struct object *pair = allot(sizeof(*pair));
+    pair->flags = T_ARRAY | (kind == FAKE_PATH_PAIR ? EMBEDDED_ARRAY : 0);
+    uint64_t *items = kind == FAKE_PATH_PAIR ? &pair->words[0] : allot(2 * sizeof(uint64_t));
+    if (kind == FAKE_PATH_HEAP_PAIR) {
+        pair->words[0] = 2;
+        put(&pair->words[2], items);
+    }
+    items[0] = string(path);
+    items[1] = string("/the/real/path/of/it.rb");
+    return (value)pair;
+}
+
+/* ---- the public functions ---- */
+
+static value rb_thread_current(void) {
+    return (value)&main_thread;
+}
+
+static int ruby_native_thread_p(void) {
+    return !not_native;
+}
+
+static int ruby_thread_has_gvl_p(void) {
+    return !without_gvl;
+}
+
+static int rb_during_gc(void) {
+    return fake_ruby.gc_runs;
+}
+
+static size_t rb_gc_count(void) {
+    return __atomic_load_n(&fake_ruby.gc_count, __ATOMIC_RELAXED);
+}
+
+static value rb_gc_start(void) {
+    __atomic_fetch_add(&fake_ruby.gc_count, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+static unsigned rb_iseq_line_no(const void *iseq, size_t position) {
+    const char *body = get((const char *)iseq + HL_ISEQ_BODY);
+    const uint64_t *encoded = get(body + HL_BODY_ENCODED);
+    __atomic_fetch_add(&fake_ruby.lines_asked, 1, __ATOMIC_RELAXED);
+    return (unsigned)encoded[position];
+}
+
+static int rb_profile_frames(int start, int limit, value *frames, int *lines) {
+    const char *ec = current_ec, *frame = get(ec + HL_EC_FRAME);
+    const char *end = (char *)get(ec + HL_EC_STACK) + STACK_WORDS * sizeof(value);
+    int count = 0;
+    for (; frame && frame < end && count < limit; frame += frame_bytes()) {
+        const struct fake_code *code = get(frame + HL_FRAME_ISEQ);
+        const uint64_t *pc = get(frame + HL_FRAME_PC);
+        if (!code || !pc || start-- > 0) continue;
+        frames[count] = code->method ? (value)code->method : (value)code;
+        lines[count++] = (int)pc[-1] + fake_ruby.lines_off_by;
+    }
+    return count;
+}
+
+static const struct fake_code *code_of(value frame) {
+    const struct object *object = (const struct object *)frame;
+    return (object->flags & 0xf000) == IMEMO_METHOD ? get(&object->words[4]) : (const void *)object;
+}
+
+static value rb_profile_frame_path(value frame) {
+    const struct object *path = get(code_of(frame)->body + HL_BODY_PATHOBJ);
+    if ((path->flags & 0x1f) == T_STRING) return (value)path;
+    return path->flags & EMBEDDED_ARRAY ? path->words[0] : *(const uint64_t *)get(&path->words[2]);
+}
+
+/* The method's class, and behind it the class that it is a singleton of. */
+static const struct object *owner_of(value method) {
+    return get((const char *)method + HL_METHOD_OWNER);
+}
+
+static value rb_profile_frame_singleton_method_p(value method) {
+    enum { QFALSE = 0, QTRUE = 20 };
+    return owner_of(method)->flags & SINGLETON ? QTRUE : QFALSE;
+}
+
+static value rb_mod_name(value module) {
+    const struct object *object = (const struct object *)module;
+    enum { QNIL = 8 };
+    return object->flags & SINGLETON ? QNIL : object->words[0];
+}
+
+static value rb_class_attached_object(value singleton) {
+    return ((const struct object *)singleton)->words[1];
+}
+
+static value rb_str_length(value text) {
+    return length_of(text) << 1 | 1;
+}
+
+static char *rb_string_value_ptr(volatile value *text) {
+    return (char *)(uintptr_t)bytes_of(*text);
+}
+
+static void ruby_vm_at_exit(void (*function)(void *)) {
+    fake_ruby.at_exit = function;
+}
+
+static void rb_set_end_proc(void (*function)(value), value data) {
+    (void)data;
+    fake_ruby.end_proc = function;
+}
+
+/* ---- symbols ---- */
+
+struct symbol {
+    const char *name;
+    void *symbol;
+};
+
+#define FUNCTION(name)                                                                                                 \
+    { #name, (void *)(uintptr_t)(name) }
+static const struct symbol symbols[] = {
+    FUNCTION(rb_thread_current),
+    FUNCTION(ruby_native_thread_p),
+    FUNCTION(ruby_thread_has_gvl_p),
+    FUNCTION(rb_during_gc),
+    FUNCTION(rb_gc_count),
+    FUNCTION(rb_gc_start),
+    FUNCTION(rb_iseq_line_no),
+    FUNCTION(rb_profile_frames),
+    FUNCTION(rb_profile_frame_path),
+    FUNCTION(rb_profile_frame_singleton_method_p),
+    FUNCTION(rb_mod_name),
+    FUNCTION(rb_class_attached_object),
+    FUNCTION(rb_str_length),
+    FUNCTION(rb_string_value_ptr),
+    FUNCTION(ruby_vm_at_exit),
+    FUNCTION(rb_set_end_proc),
+    {"rb_cThread", &thread_class},
+    {"ruby_version", version},
+    {"ruby_description", description},
+};
+
+/* The core may need functions that no test lets it call. */
+static const char *const functions_needed[] = {
+#define NAME(type, function, parameters) #function,
+    HL_RUBY_FUNCTIONS(NAME)
+#undef NAME
+};
+
+static void not_to_be_called(void) {
+    abort();
+}
+
+void *fake_ruby_symbol(const char *name) {
+    if (!loaded) return NULL;
+    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
+        if (strcmp(symbols[i].name, name) == 0) return symbols[i].symbol;
+    for (size_t i = 0; i < sizeof(functions_needed) / sizeof(functions_needed[0]); i++)
+        if (strcmp(functions_needed[i], name) == 0) return (void *)(uintptr_t)not_to_be_called;
+    return NULL;
+}
+
+void **fake_ruby_ec_word(void) {
+    return &current_ec;
+}
+
+void fake_ruby_load(const char *of) {
+    strncpy(version, of, sizeof(version) - 1);
+    strcpy(description, "ruby of the tests ");
+    strcat(description, version);
+    minor = of[0] == '3' ? (unsigned)(of[2] - '0') : 5;
+    loaded = 1;
+}
+
+/* ---- threads and fibers ---- */
+
+void *fake_ruby_fiber(void) {
+    char *fiber = malloc(FIBER_BYTES), *thread = allot(256), *ec = fiber + EC_IN_FIBER;
+    memset(fiber, 0, FIBER_BYTES);
+    char *stack = allot(STACK_WORDS * sizeof(value));
+    const size_t words = STACK_WORDS;
+    put(ec + HL_EC_STACK, stack);
+    memcpy(ec + HL_EC_STACK_SIZE, &words, sizeof(words));
+    put(ec + HL_EC_FRAME, stack + STACK_WORDS * sizeof(value));
+    put(ec + HL_EC_FIBER, fiber);
+    put(ec + HL_EC_THREAD, thread);
+    put(thread + (minor == 1 ? 40 : 48), ec);
+    if (!main_thread.words[2]) put(&main_thread.words[2], thread);
+    current_ec = ec;
+    return fiber;
+}
+
+void fake_ruby_switch(void *fiber) {
+    current_ec = (char *)fiber + EC_IN_FIBER;
+}
+
+void fake_ruby_free_fiber(void *fiber) {
+    free(fiber);
+}
+
+void fake_ruby_boot(void) {
+    main_thread.flags = T_DATA;
+    fake_ruby_fiber();
+    thread_class = (value)&main_thread; /* any word but 0 */
+    free(fake_ruby_allocate(1));        /* the core attaches in this very call */
+}
+
+void fake_ruby_thread_is(int native_thread, int has_gvl) {
+    not_native = !native_thread;
+    without_gvl = !has_gvl;
+}
+
+/* ---- code ---- */
+
+static void fill(struct fake_code *code, unsigned first_line) {
+    uint32_t size = code->count;
+    for (unsigned i = 0; i < code->count; i++) code->encoded[i] = first_line + i;
+    memcpy(code->body + HL_BODY_SIZE, &size, sizeof(size));
+    put(code->body + HL_BODY_ENCODED, code->encoded);
+}
+
+/* "block in put" has the base label "put". */
+static const char *base_of(const char *label) {
+    const char *last = strrchr(label, ' ');
+    return last ? last + 1 : label;
+}
+
+struct fake_code *fake_ruby_compile_as(enum fake_path kind, const char *path, const char *label, unsigned first_line,
+                                       unsigned count) {
+    struct fake_code *code = allot(sizeof(*code));
+    code->flags = T_IMEMO | IMEMO_ISEQ;
+    code->body = allot(128);
+    code->count = count;
+    code->encoded = malloc(count * sizeof(uint64_t));
+    fill(code, first_line);
+    value words[] = {path_object(kind, path), string(base_of(label)), string(label)};
+    memcpy(code->body + HL_BODY_PATHOBJ, words, sizeof(words));
+    return code;
+}
+
+struct fake_code *fake_ruby_compile(const char *path, const char *label, unsigned first_line, unsigned count) {
+    return fake_ruby_compile_as(FAKE_PATH_STRING, path, label, first_line, count);
+}
+
+void fake_ruby_define(struct fake_code *code, const char *owner, int singleton) {
+    struct object *class = allot(sizeof(*class)), *method = allot(sizeof(*method));
+    class->flags = T_CLASS;
+    class->words[0] = string(owner);
+    if (singleton) {
+        struct object *own = allot(sizeof(*own));
+        own->flags = T_CLASS | SINGLETON;
+        own->words[1] = (value) class;
+        class = own;
+    }
+    method->flags = T_IMEMO | IMEMO_METHOD;
+    put((char *)method + HL_METHOD_OWNER, class);
+    put(&method->words[4], code);
+    code->method = method;
+}
+
+void fake_ruby_discard(struct fake_code *code) {
+    free(code->encoded);
+}
+
+int fake_ruby_recompile(struct fake_code *code, const char *path, unsigned first_line) {
+    uint64_t *fresh = malloc(code->count * sizeof(uint64_t));
+    const int same = fresh == code->encoded;
+    value object = string(path);
+    code->encoded = fresh;
+    fill(code, first_line);
+    memcpy(code->body + HL_BODY_PATHOBJ, &object, sizeof(object));
+    return same;
+}
+
+uint64_t fake_ruby_encoded(const struct fake_code *code) {
+    return (uint64_t)code->encoded;
+}
+
+/* ---- frames ---- */
+
+static void push(const struct fake_code *code, const uint64_t *pc) {
+    char *ec = current_ec, *frame = (char *)get(ec + HL_EC_FRAME) - frame_bytes();
+    put(frame + HL_FRAME_PC, pc);
+    put(frame + HL_FRAME_ISEQ, code);
+    put(ec + HL_EC_FRAME, frame);
+}
+
+void fake_ruby_push(const struct fake_code *code, unsigned position) {
+    push(code, code->encoded + position + 1); /* the pc points behind the instruction that runs */
+}
+
+void fake_ruby_push_c(void) {
+    push(NULL, NULL);
+}
+
+void fake_ruby_push_empty(const struct fake_code *code) {
+    push(code, NULL);
+}
+
+void fake_ruby_pop(void) {
+    char *ec = current_ec;
+    put(ec + HL_EC_FRAME, (char *)get(ec + HL_EC_FRAME) + frame_bytes());
+}
+
+void *fake_ruby_allocate(size_t size) {
+    void *block = malloc(size);
+    __asm__ volatile("" : : "r"(block) : "memory"); /* not to be optimised away with its free */
+    return block;
+}

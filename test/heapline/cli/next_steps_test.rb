@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/cli"
+require "support/snapshots"
+require "heapline/cli/next_steps"
+
+module Heapline
+  module CLI
+    class NextStepsTest < Minitest::Test
+      include Snapshots
+
+      def all
+        [[:running, {}], [:killed, {}], [:exited, { by: :gem }]].flat_map do |state, shown|
+          NextSteps.for_report(leaky.with(state: state), "4711", shown)
+        end + NextSteps.for_exit(leaky, {}) + NextSteps.for_exit(leaky, { keep: true })
+      end
+
+      def test_only_commands_that_exist_are_named
+        words = all.map { |command, _| command.split[1] }
+        assert_empty words - COMMANDS.keys - ["-o"]
+      end
+
+      def test_hostile_file_names_can_be_typed
+        assert_equal "heapline report a\\ b\\;c --by gem", NextSteps.for_report(leaky, "a b;c", {})[0][0]
+      end
+
+      def test_the_command_can_be_run_again
+        assert_equal "heapline -o run.heapline ruby a\\ b.rb",
+                     NextSteps.for_exit(leaky.with(command: ["ruby", "a b.rb"]), {})[0][0]
+      end
+    end
+  end
+end

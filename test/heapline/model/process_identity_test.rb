@@ -1,0 +1,25 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/model/process_identity"
+
+module Heapline
+  module Model
+    class ProcessIdentityTest < Minitest::Test
+      def test_this_process_lives
+        identity = ProcessIdentity.of(Process.pid)
+        assert identity.alive?
+        refute ProcessIdentity.new(Process.pid, identity.start_ticks + 1).alive?
+      end
+
+      def test_a_zombie_is_dead_and_then_gone
+        pid = fork { exit! }
+        identity = await { ProcessIdentity.of(pid) }
+        await("the child did not end") { ProcessIdentity.stat(pid)&.first == "Z" }
+        refute identity.alive?
+        Process.wait(pid)
+        assert_nil ProcessIdentity.of(pid)
+      end
+    end
+  end
+end

@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/snapshots"
+
+module Heapline
+  module Model
+    class ProcessTreeTest < Minitest::Test
+      include Snapshots
+
+      # The child inherited 100 live bytes, freed 40 of them, allocated 30 and freed 10 of those.
+      def child
+        snapshot(site("a.rb", 1, allocations: 13, bytes_allocated: 130, frees: 5, bytes_freed: 50, live_blocks: 8,
+                                 live_bytes: 80, growth_blocks: -2, growth_bytes: -20, retained_blocks: 2,
+                                 retained_bytes: 20, since_allocations: 3, since_bytes_allocated: 30),
+                 pid: 2, forked_from: 4711)
+      end
+
+      def parent
+        snapshot(site("a.rb", 1, allocations: 10, bytes_allocated: 100, live_blocks: 10, live_bytes: 100))
+      end
+
+      def test_inherited_memory_counts_once
+        merged = ProcessTree.merge(parent, [child])
+        assert_equal [13, 1, 130, 10], [merged.allocations, merged.frees, merged.bytes_allocated, merged.bytes_freed]
+        assert_equal [120, 12, 120], [merged.live_bytes, merged.live_blocks, merged.growth_bytes]
+        assert_equal merged.bytes_allocated - merged.bytes_freed, merged.live_bytes
+        assert_nil merged.peak_bytes
+      end
+
+      def test_what_only_the_child_did
+        other = child.with(sites: [site("b.rb", 1, live_bytes: 5, retained_bytes: 5, since_bytes_allocated: 5)])
+        assert_equal(%w[a.rb:1 b.rb:1], ProcessTree.merge(parent, [other]).map { |site| site.location.to_s })
+      end
+
+      def test_descendants
+        grandchild = child.with(pid: 3, forked_from: 2)
+        stranger = child.with(pid: 9, forked_from: 8)
+        assert_equal [2, 3], ProcessTree.descendants(parent, [grandchild, stranger, child]).map(&:pid)
+      end
+
+      def test_a_circle_of_pids_ends
+        first = child.with(pid: 2, forked_from: 3)
+        second = child.with(pid: 3, forked_from: 2)
+        assert_equal [3], ProcessTree.descendants(first, [first, second]).map(&:pid)
+      end
+    end
+  end
+end

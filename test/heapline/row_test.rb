@@ -1,0 +1,22 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/row"
+
+class RowTest < Minitest::Test
+  def test_figures_that_follow_from_others
+    row = Heapline::Row.new("app.rb:1", 1000, 10, 4, 400, 20, 9, 5, 600, 6)
+    assert_equal [600, 6, 4.0], [row.retained_bytes, row.retained_blocks, row.mean_lifespan]
+    assert_predicate row, :frozen?
+    refute_predicate row, :idle?
+  end
+
+  def test_nothing_was_freed
+    assert_equal Float::INFINITY, Heapline::Row.new("app.rb:1", 8, 1, 0, 0, 0, 0, 0, 8, 1).mean_lifespan
+  end
+
+  def test_idle
+    assert_predicate Heapline::Row.new("app.rb:1", 0, 0, 0, 0, 3, 3, 1, 0, 0), :idle?
+    refute_predicate Heapline::Row.new("app.rb:1", 0, 0, 0, 0, 3, 3, 1, -8, -1), :idle?
+  end
+end

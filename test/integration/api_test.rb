@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/answers"
+
+# The Ruby API in real processes under accounting.
+class ApiTest < Minitest::Test
+  include Answers
+
+  BLOCKS = <<~RUBY
+    require "fiddle"
+    def take(count) = Array.new(count) { Fiddle.malloc(1000) } # line 3
+    HERE = "\#{__FILE__}:3"
+    take(5).each { |block| Fiddle.free(block) }
+  RUBY
+
+  def test_each_yields_what_a_line_counted
+    found = ask(<<~RUBY)
+      #{BLOCKS}
+      Heapline.clear
+      blocks = take(100)
+      GC.start
+      blocks.first(40).each { |block| Fiddle.free(block) }
+      row = Heapline.each.find { |location,| location == HERE }
+      answer row: row, arity: row.size, above: Heapline.each(row[1]).any? { |location,| location == HERE },
+             below: Heapline.each(row[1] - 1).any? { |location,| location == HERE }, value: Heapline.each { 1 }
+    RUBY
+    location, total, allocations, frees, age_total, longest = found[:row]
+    assert_match(/program\.rb:3\z/, location)
+    assert_operator total, :>=, 100_000
+    assert_operator allocations, :>=, 100
+    assert_includes 40..41, frees
+    assert_operator age_total, :>=, 40
+    assert_operator longest, :>=, 1
+    assert_equal [6, false, true, nil], found.values_at(:arity, :above, :below, :value)
+  end
+
+  def test_clear_keeps_the_identities
+    found = ask(<<~RUBY)
+      #{BLOCKS}
+      old = take(50)
+      Heapline.clear
+      fresh = take(20)
+      (old.first(30) + fresh.first(5)).each { |block| Fiddle.free(block) }
+      row = Heapline[HERE]
+      answer frees: row.frees, allocations: row.allocations, growth: row.growth_blocks, retained: row.retained_blocks,
+             impossible: Heapline.rows.reject { |r| r.frees <= r.allocations && r.freed_bytes <= r.total }.map(&:to_a)
+    RUBY
+    assert_includes 5..6, found[:frees]
+    assert_operator found[:allocations], :>=, 20
+    assert_equal found[:allocations] - found[:frees], found[:retained]
+    assert_equal found[:retained] - 30, found[:growth]
+    assert_empty found[:impossible]
+  end
+
+  def test_totals_less_each_other_live
+    found = ask(<<~RUBY)
+      GC.disable
+      Heapline.quiet do
+        answer early: Heapline.total_bytes_allocated - Heapline.total_bytes_freed, live: Heapline.snapshot.live_bytes
+        Heapline.clear
+      end
+      KEPT = "k" * 1_000_000
+      "g" * 500_000
+      answer allocated: Heapline.total_bytes_allocated, freed: Heapline.total_bytes_freed
+    RUBY
+    assert_equal found[:live], found[:early]
+    assert_in_delta 1_500_000, found[:allocated], 10_000
+    assert_in_delta 0, found[:freed], 10_000
+  end
+
+  def test_quiet_nests_and_survives_every_way_out
+    found = ask(<<~RUBY)
+      depths = Heapline.quiet { |outer| Heapline.quiet { |inner| [outer, inner] } }
+      begin; Heapline.quiet { raise "out" }; rescue RuntimeError; end
+      catch(:out) { Heapline.quiet { Heapline.quiet { throw :out } } }
+      [1].each { Heapline.quiet { break } }
+      killed = Thread.new { Heapline.quiet { sleep } }
+      Thread.pass until killed.stop?
+      other = Thread.new { Heapline.quiet { |depth| depth } }.value
+      killed.kill.join
+      answer depths: depths, other: other, now: Heapline.quiet { |depth| depth }
+      Heapline.quiet { A = "a" * 1_000_000 }
+      answer quiet: Heapline["\#{__FILE__}:11"]&.total.to_i
+    RUBY
+    assert_equal [[1, 2], 1, 1], found.values_at(:depths, :other, :now)
+    assert_operator found[:quiet], :<, 5000
+  end
+
+  def test_reading_leaves_no_trace
+    found = ask(<<~RUBY)
+      Heapline.snapshot.top(3); Heapline.rows; Heapline["x:1"]; Heapline.dump(File.open(File::NULL, "w"))
+      before = Heapline.total_bytes_allocated
+      5.times { Heapline.snapshot; Heapline.rows; Heapline["x:1"] }
+      answer taken: Heapline.total_bytes_allocated - before
+    RUBY
+    assert_operator found[:taken], :<, 2000
+  end
+
+  def test_dump_prints_total_calls_location
+    run = fly(<<~RUBY, options: ["-I", Heapline::TestHelper::LIB, "-rheapline"])
+      KEPT = Array.new(10) { "k" * 100_000 }
+      Heapline.dump($stdout, 500_000)
+    RUBY
+    line = run.output.lines.find { |text| text.include?("program.rb:1") }
+    # The ten strings, and up to ten small blocks of the VM's own, more on newer Rubies.
+    assert_match(/\A\s+10\d{5}\s+(1\d|20) \S+program\.rb:1\n\z/, line)
+    assert(run.output.lines.all? { |text| text.to_i > 500_000 })
+  end
+
+  def test_a_forked_child_counts_for_itself
+    found = ask(<<~RUBY)
+      PARENT = "p" * 1_000_000
+      Process.wait(fork do
+        CHILD = "c" * 300_000
+        answer child: Heapline["\#{__FILE__}:4"].total, inherited: Heapline["\#{__FILE__}:2"]&.total
+        $stdout.flush
+      end)
+      answer parent: Heapline["\#{__FILE__}:2"].total, childs: Heapline["\#{__FILE__}:4"]&.total
+    RUBY
+    assert_in_delta 300_000, found[:child], 2000
+    assert_in_delta 1_000_000, found[:parent], 2000
+    assert_equal [nil, nil], found.values_at(:inherited, :childs)
+  end
+end

@@ -1,0 +1,177 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/flight_run"
+require "support/taken"
+
+# Which Ruby line asked for a block: each line takes blocks of a size that no other takes.
+class AttributionTest < Minitest::Test
+  include FlightRun
+  include Taken
+
+  def test_methods_blocks_and_procs
+    assert_taken(<<~RUBY)
+      def method_of_main
+        take 7001
+      end
+      method_of_main
+      class Holder
+        def self.singleton = take(7002)
+        define_method(:defined) { take 7003 }
+        attr_writer :never
+        def with_block
+          yield(
+            1
+          )
+        end
+      end
+      Holder.singleton
+      Holder.new.defined
+      Holder.new.with_block { take 7004 }
+      [1].each do |_|
+        [2].map { |_|
+          take 7005
+        }
+      end
+      a_lambda = lambda do
+        take 7006
+      end
+      a_lambda.call
+      :take.to_proc.call(Taker, 7007)
+      method(:take).to_proc.call(7008)
+      [3].each(&proc { take 7009 })
+      begin
+        raise "no"
+      rescue RuntimeError
+        take 7010
+      ensure
+        take 7011
+      end
+      take(
+        7012 # at: program.rb:-1
+      )
+      while (take 7013) && !@done do @done = true end
+      send(:take, 7014)
+      instance_exec { take 7015 }
+      BEGIN { $began = true }
+      catch(:out) { take 7016; throw :out }
+      take 7017 if __LINE__.positive?
+      1.then { take 7018 }
+      ObjectSpace.respond_to?(:each_object) && take(7019)
+      END { take 7020 }
+      at_exit { take 7021 }
+      refined = Module.new { refine(Integer) { def taken = Taker.take(7022) } }
+      using refined
+      1.taken
+      def rest(*, key: take(7023)) = key
+      rest
+    RUBY
+  end
+
+  def test_fibers_threads_and_enumerators
+    assert_taken(<<~RUBY)
+      fiber = Fiber.new { take 7101; Fiber.yield; take 7101 }
+      2.times { fiber.resume }
+      Thread.new do
+        take 7102
+        Fiber.new { take 7103 }.resume
+      end.join
+      20.times.map { Thread.new { 50.times { take 7104 } } }.each(&:join)
+      each = Enumerator.new { |y| take 7105; y << 1 }
+      each.next
+      each.lazy.map { |_| take 7106 }.first
+      outer = Fiber.new { Fiber.new { take 7107 }.resume; take 7107 }
+      outer.resume
+      100.times { Fiber.new { take 7108 }.resume }
+      100.times { Thread.new { take 7109 }.join }
+      GC.start
+      100.times { |i| Thread.new { i.odd? ? take(7110) : Fiber.new { take 7110 }.resume }.join }
+    RUBY
+  end
+
+  def test_ractors
+    skip "Ruby #{RUBY_VERSION} alone fails in this program, 1 to 2 runs in 100" if RUBY_VERSION.match?(/\A3\.[34]\./)
+
+    assert_taken(<<~RUBY)
+      Warning[:experimental] = false
+      def value_of(ractor) = ractor.respond_to?(:value) ? ractor.value : ractor.take
+      ractors = Array.new(4) do
+        Ractor.new do
+          100.times { Taker.take 7201 }
+          Fiber.new { Taker.take 7203 }.resume
+        end
+      end
+      ractors.each { |ractor| value_of(ractor) }
+    RUBY
+  end
+
+  def test_threads_in_ractors
+    skip "Ruby #{RUBY_VERSION} alone often hangs in this program" if %w[3.3 3.4].include?(RUBY_VERSION[/\d+\.\d+/])
+
+    assert_taken(<<~RUBY)
+      Warning[:experimental] = false
+      ractors = Array.new(4) { Ractor.new { Thread.new { Taker.take 7211 }.join && nil } }
+      ractors.each { |ractor| ractor.respond_to?(:value) ? ractor.value : ractor.take }
+    RUBY
+  end
+
+  def test_threads_over_native_threads
+    skip "Ruby #{RUBY_VERSION} has no M:N threads" if RUBY_VERSION < "3.3"
+
+    assert_taken(<<~RUBY, env: { "RUBY_MN_THREADS" => "1", "RUBY_MAX_CPU" => "2" })
+      threads = Array.new(100) do
+        Thread.new do
+          10.times { take 7301; Thread.pass }
+          sleep 0.001
+          Fiber.new { take 7302 }.resume
+          Taker.unlocked 7303
+        end
+      end
+      threads.each(&:join)
+    RUBY
+  end
+
+  def test_evaluated_code
+    assert_taken(<<~'RUBY')
+      require "erb"
+      eval "take 7401", binding, "given.rb", 77 # at: given.rb:77
+      String.class_eval "def taken_here = Taker.take(7402)", "classes/of.rb", 12 # at: classes/of.rb:12
+      "".taken_here
+      instance_eval "\n\ntake 7403", "instance.rb", 5 # at: instance.rb:7
+      template = ERB.new("first\n<% take 7404 %>\n") # at: page.erb:2
+      template.filename = "page.erb"
+      template.result(binding)
+      ERB.new("\n\n<%= take 7405 %>").tap { |erb| erb.location = ["other.erb", 10] }.result(binding) # at: other.erb:13
+      RubyVM::InstructionSequence.compile("\nTaker.take 7406", "compiled.rb", "/real/compiled.rb", 30).eval # at: compiled.rb:31
+      5.times { |i| eval("take 7407", binding, "again.rb", 3) } # at: again.rb:3
+      Object.new.instance_eval { eval("take(7408)", TOPLEVEL_BINDING, "top.rb", 9) } # at: top.rb:9
+    RUBY
+  end
+
+  def test_required_files
+    script("take 7501\ndef from_required = take(7502)\nrequire_relative 'second'\n", name: "first.rb")
+    script("take 7503\n", name: "second.rb")
+    assert_taken("require_relative 'first'\nfrom_required\nload File.join(__dir__, 'second.rb')\n",
+                 expect: { "first.rb:1" => 7501, "first.rb:2" => 7502, "second.rb:1" => 7503 })
+  end
+
+  def test_without_the_gvl
+    assert_taken(<<~RUBY)
+      Taker.unlocked 7601
+      Thread.new { Taker.unlocked 7602 }.join
+      Fiber.new { Taker.unlocked 7603 }.resume
+      eval("Taker.unlocked 7604", binding, "fresh.rb", 41) # at: fresh.rb:41
+      threads = 4.times.map { Thread.new { 200.times { Taker.unlocked 7605 } } }
+      50.times { GC.start(full_mark: false) }
+      threads.each(&:join)
+    RUBY
+  end
+
+  def test_another_library_is_named
+    run = fly("require #{taker.inspect}\nTaker.duplicate 777\nTaker.native 7701\nTaker.take 7702\n")
+    places = [777, 7701, 7702].map { |size| run.snapshot.find { |site| site.bytes_allocated == size }&.location }
+    assert_match(/program\.rb:2 via libc[.-]/, places[0].name, "strdup: libc asked")
+    assert_equal %w[taker.so taker_native_thread], [places[1].library, places[1].symbol]
+    assert_match(/program\.rb:4 via taker\.so/, places[2].name)
+  end
+end

@@ -1,0 +1,117 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/model"
+require "support/accounted"
+
+module Heapline
+  # Reading processes that run, hang, have died or have forked.
+  class CliReportTest < Minitest::Test
+    include Accounted
+
+    HOLDING = <<~RUBY
+      KEPT = Array.new(20) do
+        "x" * 100_000
+      end
+      $stdout.sync = true
+      puts "ready"
+      loop do
+        sleep 0.01
+        KEPT << ("y" * 2_000)
+      end
+    RUBY
+
+    FORKING = <<~RUBY
+      KEPT = ["p" * 1_000_000]
+      $stdout.sync = true
+      child = fork do
+        KEPT << ("c" * 3_000_000)
+        puts Process.pid
+        sleep
+      end
+      at_exit { Process.kill(:KILL, child) }
+      sleep
+    RUBY
+
+    def test_a_running_process
+      file = program(HOLDING)
+      pid, = start(file)
+      report = json_report(pid)
+      assert_equal "running", report["process"]["state"]
+      assert_in_delta 2_000_000, figure(report, "#{file}:2", "live_bytes"), 10_000
+      assert_operator report["memory"]["rss_bytes"], :>, report["totals"]["live_bytes"]
+      report["sites"].each do |site|
+        assert_operator site["frees"], :<=, site["allocations"]
+        assert_equal site["live_bytes"], site["bytes_allocated"] - site["bytes_freed"]
+      end
+    end
+
+    def test_a_stopped_process
+      file = program(HOLDING)
+      pid, = start(file)
+      Process.kill(:STOP, pid)
+      await { Model::ProcessIdentity.stat(pid).first == "T" }
+      assert_equal [json_report(pid)["totals"]], [json_report(pid)["totals"]]
+      assert_in_delta 2_000_000, figure(json_report(pid), "#{file}:2", "live_bytes"), 10_000
+    end
+
+    def test_a_killed_process
+      file = program(HOLDING)
+      pid, = start(file)
+      stop(pid)
+      report = json_report(pid)
+      assert_equal ["killed", nil], [report["process"]["state"], report["memory"]["rss_bytes"]]
+      assert_in_delta 2_000_000, figure(report, "#{file}:2", "live_bytes"), 10_000
+      assert_match(/^ *#{pid} +killed/, heapline("ps").first)
+      assert_match(/removed 1 flight file/, heapline("ps", "--clean").first)
+      assert_empty flight_files
+    end
+
+    def test_a_baseline_from_outside
+      file = program(HOLDING)
+      pid, = start(file)
+      before = json_report(pid)
+      out, err, status = heapline("baseline", pid.to_s)
+      assert status.success?, err
+      assert_match(/growth counts from now on/, out)
+      await("nothing grew") { figure(json_report(pid), "#{file}:8", "growth_bytes").positive? }
+      after = json_report(pid)
+      assert_equal 0, figure(after, "#{file}:2", "growth_bytes")
+      assert_equal "clear", after["process"]["baseline_kind"]
+      assert_operator after["totals"]["growth_bytes"], :<, before["totals"]["growth_bytes"]
+    end
+
+    def test_a_stopped_process_answers_late
+      pid, = start(program(HOLDING))
+      Process.kill(:STOP, pid)
+      await { Model::ProcessIdentity.stat(pid).first == "T" }
+      _, err, status = heapline("baseline", "--timeout", "0.1", pid.to_s)
+      assert_equal 1, status.exitstatus
+      assert_match(/has allocated nothing for 0.1 s/, err)
+      Process.kill(:CONT, pid)
+      await("the baseline never began") { json_report(pid)["process"]["baseline_kind"] == "clear" }
+    end
+
+    def test_parent_and_child_apart_and_together
+      file = program(FORKING)
+      pid, child = start(file)
+      parent_report = json_report(pid)
+      child_report = json_report(child)
+      assert_equal pid, child_report["process"]["forked_from_pid"]
+      assert_operator figure(parent_report, "#{file}:4", "live_bytes"), :<, 100_000
+      assert_in_delta 3_000_000, figure(child_report, "#{file}:4", "growth_bytes"), 100_000
+      assert_equal 0, figure(child_report, "#{file}:1", "growth_bytes")
+      both = json_report(pid, "--merge")
+      assert_in_delta 1_000_000, figure(both, "#{file}:1", "live_bytes"), 100_000
+      assert_in_delta 3_000_000, figure(both, "#{file}:4", "live_bytes"), 100_000
+    ensure
+      stop(child.to_i) if child
+    end
+
+    def test_ps_lists_them_as_json
+      pid, = start(program(HOLDING))
+      processes = JSON.parse(heapline("ps", "--json").first)["processes"]
+      assert_equal([[pid, "running"]], processes.map { |process| process.values_at("pid", "state") })
+    end
+  end
+end

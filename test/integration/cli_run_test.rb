@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/accounted"
+
+module Heapline
+  # `heapline CMD` with real programs.
+  class CliRunTest < Minitest::Test
+    include Accounted
+
+    LEAK = <<~'RUBY'
+      KEPT = []
+      def leak
+        KEPT << ("x" * 100_000)
+      end
+      50.times { leak }
+      $stderr.puts "stderr of the program"
+      puts "pid #{Process.pid} ppid #{Process.ppid}"
+      exit 7
+    RUBY
+
+    def test_the_report_names_the_leaking_line_and_the_exit_status_is_the_programs
+      out, err, status = heapline(RbConfig.ruby, program(LEAK))
+      assert_equal 7, status.exitstatus
+      assert_equal "pid #{status.pid} ppid #{Process.pid}\n", out
+      assert_match(/\Astderr of the program\nheapline  /, err)
+      assert_match(/5\.0\d MB +5\.0\d MB +\d+ +\d+ +\d+ +\S+ +\S*rogram\.rb:3  (Object#)?leak$/, err)
+      assert_match(/next  heapline -o run.heapline/, err)
+      assert_empty flight_files
+    end
+
+    # The reporter must look while the program is still there.
+    def test_the_report_explains_rss
+      _, err, = heapline(RbConfig.ruby, program(LEAK))
+      assert_match(/RSS [\d.]+ MB = malloc live [\d.]+ MB · heapline's own/, err)
+    end
+
+    def test_quiet_changes_nothing_that_is_seen
+      file = program(LEAK)
+      out, err, status = heapline("--quiet", RbConfig.ruby, file)
+      assert_equal ["stderr of the program\n", 7], [err, status.exitstatus]
+      assert_match(/\Apid/, out)
+    end
+
+    def test_output_as_json_text_and_flight_file
+      file = program(LEAK)
+      %w[r.json r.txt r.heapline].each { |name| heapline("-o", path(name), RbConfig.ruby, file) }
+      assert_operator figure(JSON.parse(File.read(path("r.json"))), "#{file}:3", "live_bytes"), :>=, 5_000_000
+      assert_match(/program.rb:3/, File.read(path("r.txt")))
+      assert_operator figure(json_report(path("r.heapline")), "#{file}:3", "live_bytes"), :>=, 5_000_000
+    end
+
+    def test_the_environment_gives_options_too
+      _, err, = heapline(RbConfig.ruby, program(LEAK), env: { HEAPLINE: "top:1,sort:allocs" })
+      assert_match(/allocs▼/, err)
+      assert_match(/ 1 shown; all: --top 0/, err)
+    end
+
+    def test_keep_leaves_the_flight_file
+      _, err, status = heapline("--keep", RbConfig.ruby, program(LEAK))
+      assert_equal 1, flight_files.size
+      assert_match(/heapline report #{status.pid} --by gem/, err)
+      assert_equal "exited", json_report(status.pid)["process"]["state"]
+    end
+
+    def test_a_program_that_is_no_ruby_stays_as_it_is
+      out, err, status = heapline("sh", "-c", "echo hello; exit 3")
+      assert_equal ["hello\n", "", 3], [out, err, status.exitstatus]
+    end
+
+    def test_a_signal_ends_the_program_as_without_heapline
+      _, _, status = heapline("--quiet", RbConfig.ruby, "-e", "Process.kill(:TERM, $$); sleep")
+      assert_equal Signal.list["TERM"], status.termsig
+    end
+
+    def test_exec_in_the_same_process_goes_on
+      file = program(LEAK)
+      _, err, status = heapline(RbConfig.ruby, "-e", "exec(*ARGV)", RbConfig.ruby, file)
+      assert_equal 7, status.exitstatus
+      assert_match(/program\.rb:3/, err)
+    end
+
+    def test_children_report_nothing
+      _, err, = heapline(RbConfig.ruby, "-e", "system(*ARGV)", RbConfig.ruby, program(LEAK))
+      assert_equal 1, err.scan(/^heapline  /).size
+    end
+
+    def test_doctor
+      out, _, status = heapline("doctor")
+      assert_match(/right in method, block, Fiber, Thread, eval/, out)
+      assert status.success?, out
+    end
+  end
+end

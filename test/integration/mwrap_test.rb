@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/answers"
+
+# Scripts written for mwrap, run as users run them: `heapline --mwrap ruby script.rb`. What is expected was seen of
+# mwrap 2.3.0 on Ruby 3.1; docs/mwrap.md says where heapline differs on purpose.
+class MwrapIntegrationTest < Minitest::Test
+  include Answers
+
+  TAKE = <<~RUBY
+    require "mwrap"; require "fiddle"
+    blocks = Array.new(10)
+    10.times { |i| blocks[i] = Fiddle.malloc(1000) } # line 4
+    here = "\#{__FILE__}:4"
+  RUBY
+
+  def test_a_source_location_is_live
+    found = mwrap(<<~RUBY)
+      #{TAKE}
+      at = Mwrap[here]
+      answer name: at.name == here, total: at.total, allocations: at.allocations, frees: at.frees,
+             mean: at.mean_lifespan.infinite?, max: at.max_lifespan
+      2.times { GC.start }
+      5.times { |i| Fiddle.free(blocks[i]) }
+      answer later: [at.frees, at.mean_lifespan.class.name, at.mean_lifespan >= 2, at.max_lifespan >= 2]
+    RUBY
+    assert_equal [true, 0, 1, 0], found.values_at(:name, :frees, :mean, :max)
+    assert_operator found[:total], :>=, 10_000
+    assert_operator found[:allocations], :>=, 10
+    assert_equal [5, "Float", true, true], found[:later]
+  end
+
+  def test_each_leaves_out_totals_up_to_the_minimum
+    found = mwrap(<<~RUBY)
+      #{TAKE}
+      rows = []
+      value = Mwrap.each { |*row| rows << row }
+      row = rows.find { |location,| location == here }
+      answer value: value, row: row, unique: rows.map(&:first).uniq.size == rows.size
+      seen = ->(min) { found = false; Mwrap.each(min) { |location,| found ||= location == here }; found }
+      answer at: seen[row[1]], below: seen[row[1] - 1]
+    RUBY
+    assert_equal [nil, true, false, true], found.values_at(:value, :unique, :at, :below)
+    assert_equal 6, found[:row].size
+    assert_equal 0, found[:row][3]
+  end
+
+  def test_reset_begins_again_and_frees_stay_below_allocations
+    found = mwrap(<<~RUBY)
+      #{TAKE}
+      at = Mwrap[here]
+      answer reset: Mwrap.reset, clear: Mwrap.clear
+      10.times { |i| Fiddle.free(blocks[i]) }
+      answer after: [at.total, at.allocations, at.frees], found: Mwrap[here]&.total.to_i,
+             impossible: Mwrap.to_enum(:each).count { |*row| row[3] > row[2] }
+    RUBY
+    assert_equal [nil, nil, [0, 0, 0], 0, 0], found.values_at(:reset, :clear, :after, :found, :impossible)
+  end
+
+  def test_quiet_yields_its_depth
+    found = mwrap('require "mwrap"; answer depths: Mwrap.quiet { |a| Mwrap.quiet { |b| [a, b] } }')
+    assert_equal [1, 2], found[:depths]
+  end
+
+  def test_the_environment_variable_dumps_at_the_end
+    path = File.join(new_directory, "log")
+    2.times { mwrap(TAKE, MWRAP: "dump_path:#{path},dump_min:5000") }
+    lines = File.readlines(path)
+    assert_equal 2, lines.grep(/\A +10\d{3} +1\d \S+program\.rb:4\n\z/).size, lines.join
+    assert(lines.all? { |line| line.match?(/\A *\d+ +\d+ \S.*\n\z/) && line.to_i > 5000 })
+  end
+
+  def test_the_environment_variable_dumps_to_a_descriptor
+    run = mwrap_run(TAKE, MWRAP: "dump_fd:2,dump_min:5000")
+    assert_match(/^ +10\d{3} +1\d \S+program\.rb:4$/, run.error)
+  end
+
+  def test_a_script_without_mwrap_in_its_gemfile_finds_it
+    found = mwrap('require "mwrap"; answer version: Mwrap::VERSION, file: $LOADED_FEATURES.grep(/mwrap\.rb/).size')
+    assert_equal({ version: "2.3.0", file: 2 }, found)
+  end
+
+  private
+
+  def mwrap(text, **env)
+    answers_of(mwrap_run(text, **env))
+  end
+
+  def mwrap_run(text, **env)
+    directory = new_directory
+    command = ruby(Heapline::TestHelper::EXE, "--quiet", "--mwrap", *ruby(script(SPEAK + text)))
+    watch(command, directory: directory, env: { "HEAPLINE_DIR" => directory }.merge(env.transform_keys(&:to_s)))
+  end
+end

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/flight_run"
+require "support/taken"
+
+# On a Ruby that heapline does not know, lines come from rb_profile_frames: slower, said in one line, and as right.
+class PublicPathTest < Minitest::Test
+  include FlightRun
+  include Taken
+
+  SAID = /\Aheapline: asked for by HEAPLINE=public: slower attribution .*\n\z/
+
+  def test_lines
+    run = assert_taken(<<~'RUBY', heapline: "keep,public")
+      def in_a_method
+        take 7801
+      end
+      in_a_method
+      [1].each do
+        take 7802
+      end
+      Thread.new { take 7803 }.join
+      Fiber.new { take 7804 }.resume
+      eval "\ntake 7805", binding, "given.rb", 20 # at: given.rb:21
+      3.times { GC.start; take 7806 }
+      GC.respond_to?(:compact) && GC.compact
+      take 7807
+    RUBY
+    assert_match SAID, run.error
+    assert_equal :public, run.snapshot.attribution
+    assert_empty run.snapshot.failures
+  end
+
+  # Without the GVL Ruby cannot be asked: the library and its symbol stand for the line.
+  def test_without_the_gvl
+    run = fly("require #{taker.inspect}\nTaker.unlocked(7811)\n", heapline: "keep,public")
+    site = run.snapshot.find { |each| each.bytes_allocated == 7811 }
+    assert_equal [:native, "taker.so"], [site.kind, site.location.library]
+  end
+
+  def test_evaluated_and_freed_code
+    run = fly(<<~RUBY, heapline: "keep,public")
+      require #{taker.inspect}
+      20_000.times { |i| eval("Taker.take(\#{10_000 + i % 89})", nil, "evaluated", i % 89) }
+    RUBY
+    assert run.status.success?, run.error
+    sites = run.snapshot.select { |site| site.location.library == "taker.so" }
+    assert_equal 20_000, sites.sum(&:allocations)
+    sites.each { |site| assert_equal site.allocations * (10_000 + site.location.lineno), site.bytes_allocated }
+  end
+
+  def test_torture
+    run = fly(<<~RUBY, heapline: "keep,public")
+      GC.stress = true
+      20.times { |i| Thread.new { "t" * i }.join; Fiber.new { "f" * i }.resume }
+      GC.stress = false
+      10.times { Process.wait(fork { Array.new(100) { |i| "c" * i } }) }
+      50.times { GC.compact if GC.respond_to?(:compact) }
+      puts :done
+    RUBY
+    assert_equal "done\n", run.output
+    assert_match SAID, run.error
+    run.snapshots.each { |snapshot| assert_empty snapshot.failures }
+  end
+end

@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+require "minitest/autorun"
+require "fileutils"
+require "open3"
+require "rbconfig"
+require "tmpdir"
+
+# The gem as a user gets it: built without git, installed where nothing else is, used from anywhere.
+class PackageTest < Minitest::Test
+  ROOT = File.expand_path("../..", __dir__)
+  SOURCES = %w[heapline.gemspec lib exe ext sig examples docs LICENSE README.md CHANGELOG.md].freeze
+
+  def run_in(dir, *command, env: {})
+    output, status = Open3.capture2e(env, *command, stdin_data: "", chdir: dir)
+    [output, status]
+  end
+
+  # A copy of the sources without git and without what was compiled.
+  def in_copy
+    Dir.mktmpdir("heapline-package") do |dir|
+      copy = File.join(dir, "copy")
+      FileUtils.mkdir_p(copy)
+      FileUtils.cp_r(SOURCES.map { |name| File.join(ROOT, name) }.select { |path| File.exist?(path) }, copy)
+      FileUtils.rm_f(Dir[File.join(copy, "lib/heapline/*.so")])
+      yield dir, copy
+    end
+  end
+
+  def test_installs_into_an_empty_home_and_runs_from_there
+    in_copy do |dir, copy|
+      home = { "GEM_HOME" => File.join(dir, "home"), "GEM_PATH" => File.join(dir, "home"), "RUBYOPT" => nil }
+      package = File.join(dir, "heapline.gem")
+      output, status = run_in(copy, RbConfig.ruby, "-S", "gem", "build", "heapline.gemspec", "-o", package, env: home)
+      assert_predicate status, :success?, output
+
+      output, status = run_in(dir, RbConfig.ruby, "-S", "gem", "install", "--local", "--no-document", package,
+                              env: home)
+      assert_predicate status, :success?, output
+
+      FileUtils.rm_rf(copy)
+      heapline = File.join(dir, "home/bin/heapline")
+      output, status = run_in(dir, RbConfig.ruby, heapline, RbConfig.ruby, "-e", "$kept = 'x' * 1_000_000; puts 42",
+                              env: home)
+      assert_predicate status, :success?, output
+      assert_match(/^42$/, output)
+      assert_match(/-e:1/, output)
+    end
+  end
+
+  # A compiler before the real one that knows no liburcu.
+  def without_liburcu(dir)
+    name = RbConfig::CONFIG["CC"].split.first
+    real = ENV.fetch("PATH").split(":").map { |bin| File.join(bin, name) }.find { |path| File.executable?(path) }
+    fake = File.join(dir, "bin", File.basename(name))
+    FileUtils.mkdir_p(File.dirname(fake))
+    File.write(fake, <<~SH)
+      #!/bin/sh
+      grep -qs urcu conftest.c && exit 1
+      case "$*" in *-lurcu*) exit 1 ;; esac
+      exec #{real} "$@"
+    SH
+    File.chmod(0o755, fake)
+    { "PATH" => "#{File.dirname(fake)}:#{ENV.fetch("PATH")}" }
+  end
+
+  def test_a_missing_liburcu_is_one_message_that_names_the_package_everywhere
+    Dir.mktmpdir("heapline-package") do |dir|
+      extconf = File.join(ROOT, "ext/heapline_core/extconf.rb")
+      output, status = run_in(dir, RbConfig.ruby, extconf, env: without_liburcu(dir))
+
+      refute_predicate status, :success?
+      ["apt-get install liburcu-dev", "dnf install userspace-rcu-devel", "apk add userspace-rcu-dev",
+       "pacman -S liburcu"].each { |remedy| assert_includes output, remedy }
+      refute_path_exists File.join(dir, "Makefile")
+    end
+  end
+end

@@ -1,0 +1,173 @@
+# frozen_string_literal: true
+
+# Builds flight files with known figures from the layout in ext/heapline_core/flight_layout.h: an implementation of the
+# format that shares no code with the reader under test.
+class FlightBuilder
+  PAGE = 4096
+  FIXED_PAGES = 10
+  LANES = 129
+  SITES_PER_PAGE = 64
+  OLD_PER_PAGE = 256
+  SITE_DIRECTORY_PAGE = 1
+  LANE_TABLE_PAGE = 3
+  LIBRARY_TABLE_PAGE = 8
+  TAG_TABLE_PAGE = 9
+  KINDS = { special: 0, ruby: 1, native: 2 }.freeze
+  COUNT_FIELDS = %i[allocations bytes_allocated frees bytes_freed age_sum age_ms_sum temporary].freeze
+
+  # Header fields: offset and pack format. The test of the layout compares them with the C compiler's.
+  HEADER = {
+    version: [8, "L"], byte_order: [12, "L"], state: [16, "L"], request: [20, "L"], answered: [24, "L"],
+    pid: [28, "L"], parent: [32, "L"], forked_from: [36, "L"], top: [40, "L"], exit_status: [44, "L"],
+    start_ticks: [48, "Q"], started_ns: [56, "Q"], ended_ns: [64, "Q"], page_count: [72, "Q"], page_limit: [80, "Q"],
+    site_count: [88, "L"], site_limit: [92, "L"], library_count: [96, "L"], tag_count: [100, "L"],
+    generation: [104, "Q"], gc_count: [112, "Q"], baseline: [120, "Q"], baseline_ns: [128, "Q"],
+    baseline_generation: [136, "Q"], baseline_kind: [144, "L"], attribution: [148, "L"], live_bytes: [152, "q"],
+    peak_bytes: [160, "q"], peak_ns: [168, "Q"], own_bytes: [176, "Q"], sites_refused: [184, "Q"],
+    pages_refused: [192, "Q"], counts_lost: [200, "Q"], mismatches: [208, "Q"], ruby: [216, "a96"],
+    allocator: [312, "a64"], command: [376, "a1024"], command_length: [1400, "L"], options: [1404, "a512"]
+  }.freeze
+
+  DEFAULTS = {
+    version: 1, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
+    ended_ns: 13_300_000_000, page_limit: 1 << 18, site_limit: 1 << 17, gc_count: 7, generation: 7, attribution: 1,
+    ruby: "ruby 3.4.11 (2026-01-01 revision 0) [x86_64-linux]", allocator: "glibc 2.41"
+  }.freeze
+
+  def initialize(command: ["ruby", "leak.rb"], **header)
+    @bytes = "\0".b * (PAGE * FIXED_PAGES)
+    @header = DEFAULTS.merge(header)
+    @command = command.map { |word| "#{word}\0" }.join.b
+    @site_count = 4
+    @tables = { LIBRARY_TABLE_PAGE => [nil], TAG_TABLE_PAGE => [nil] }
+    @directories = {}
+    @pages = {}
+  end
+
+  # A Ruby site; returns its number.
+  def ruby_site(path, line, label: nil, library: nil, tag: nil)
+    site(:ruby, path: string(path), line: line, label: string(label), library: library, tag: tag)
+  end
+
+  # A site of native code; returns its number.
+  def native_site(library, offset, symbol: nil, symbol_offset: 0)
+    site(:native, library: library, offset: offset, label: string(symbol), symbol_offset: symbol_offset)
+  end
+
+  # What a lane counted for a site: COUNT_FIELDS, age_max, age_ms_max.
+  def count(lane, site, age_max: 0, age_ms_max: 0, **fields)
+    write_count(lane, :counts, site, fields, age_max, age_ms_max)
+  end
+
+  # What the lane had counted at its baseline.
+  def base(lane, site, **fields)
+    write_count(lane, :base, site, fields, 0, 0)
+  end
+
+  # The part of the lane's frees since the baseline whose blocks were born before it.
+  def old(lane, site, frees:, bytes_freed:)
+    page = page_for([lane, :old], 1, site / OLD_PER_PAGE)
+    put((page * PAGE) + (site % OLD_PER_PAGE * 16), [frees, bytes_freed].pack("QQ"))
+  end
+
+  # Fields of the lane's own record.
+  def lane(number, owner: 0, baseline: 0, live: 0, high: 0, published: 0)
+    at = lane_at(number)
+    put(at, [owner].pack("L"))
+    put(at + 16, [baseline, live, high, published].pack("Qqqq"))
+  end
+
+  # The file's bytes. `header` overrides fields of the header, for damage.
+  def to_s(**header)
+    fields = @header.merge(page_count: @bytes.bytesize / PAGE, site_count: @site_count, command: @command,
+                           command_length: @command.bytesize, library_count: @tables[LIBRARY_TABLE_PAGE].size,
+                           tag_count: @tables[TAG_TABLE_PAGE].size).merge(header)
+    bytes = @bytes.dup
+    bytes[0, 8] = "HEAPLINE"
+    fields.each do |name, value|
+      offset, format = HEADER.fetch(name)
+      packed = [value].pack(format)
+      bytes[offset, packed.bytesize] = packed
+    end
+    bytes
+  end
+
+  # Write the file and return its path.
+  def write(path, **header)
+    File.binwrite(path, to_s(**header))
+    path
+  end
+
+  # Overwrite bytes at an offset of the file: damage for tests.
+  def put(offset, bytes)
+    @bytes[offset, bytes.bytesize] = bytes.b
+  end
+
+  # Offset of a site's record.
+  def site_at(number)
+    (page_for(:sites, nil, number / SITES_PER_PAGE) * PAGE) + (number % SITES_PER_PAGE * 64)
+  end
+
+  def lane_at(number)
+    (LANE_TABLE_PAGE * PAGE) + (number * 128)
+  end
+
+  private
+
+  def site(kind, path: 0, line: 0, label: 0, library: nil, tag: nil, offset: 0, symbol_offset: 0)
+    number = @site_count
+    @site_count += 1
+    record = [1, KINDS.fetch(kind), name(LIBRARY_TABLE_PAGE, library), name(TAG_TABLE_PAGE, tag), 0, path, line, label,
+              symbol_offset, offset].pack("CCSSSLLLLQ")
+    put(site_at(number), record)
+    number
+  end
+
+  # Number of a name in the library or tag table.
+  def name(table, text)
+    names = @tables.fetch(table)
+    index = names.index(text)
+    return index if index
+
+    names << text
+    put((table * PAGE) + ((names.size - 1) * 4), [string(text)].pack("L"))
+    names.size - 1
+  end
+
+  def string(text)
+    return 0 if text.nil?
+
+    page = pages(1)
+    put(page * PAGE, [text.bytesize].pack("S") + text.b + "\0".b)
+    page * PAGE / 8
+  end
+
+  def pages(count)
+    first = @bytes.bytesize / PAGE
+    @bytes << ("\0".b * (PAGE * count))
+    first
+  end
+
+  def write_count(lane, kind, site, fields, age_max, age_ms_max)
+    page = page_for([lane, kind], 2, site / SITES_PER_PAGE)
+    words = COUNT_FIELDS.map { |field| fields.fetch(field, 0) }
+    put((page * PAGE) + (site % SITES_PER_PAGE * 64), words.pack("Q7") + [age_max, age_ms_max].pack("LL"))
+  end
+
+  # The page behind entry `index` of a directory, made where it is missing.
+  def page_for(key, directory_pages, index)
+    @pages[[key, index]] ||= pages(1).tap do |page|
+      put(directory(key, directory_pages) + (index * 4), [page].pack("L"))
+    end
+  end
+
+  # Offset of a directory: the sites' is fixed, a lane's is made at its first use and written into the lane's record.
+  def directory(key, directory_pages)
+    return SITE_DIRECTORY_PAGE * PAGE if key == :sites
+
+    @directories[key] ||= pages(directory_pages).tap do |page|
+      lane, kind = key
+      put(lane_at(lane) + { counts: 4, base: 8, old: 12 }.fetch(kind), [page].pack("L"))
+    end * PAGE
+  end
+end

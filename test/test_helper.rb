@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+$LOAD_PATH.unshift(File.expand_path("../lib", __dir__))
+
+require "minitest/autorun"
+require "fileutils"
+require "tmpdir"
+
+module Heapline
+  # What the tests of all layers share.
+  module TestHelper
+    ROOT = File.expand_path("..", __dir__)
+    LIB = File.join(ROOT, "lib")
+    EXE = File.join(ROOT, "exe", "heapline")
+    CORE = File.join(LIB, "heapline", "libheapline.so")
+    PATIENCE = 20.0
+
+    # Wait until the block returns something true, and return it; fail with `message` after `timeout` seconds.
+    def await(message = "the condition did not come true", timeout: PATIENCE)
+      limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + timeout
+      until (result = yield)
+        flunk "#{message} within #{timeout} s" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
+        Thread.pass
+        IO.select(nil, nil, nil, 0.005)
+      end
+      result
+    end
+
+    # While the block runs, `object.name` is `replacement`: a value, or a Proc that gets the arguments.
+    def replacing(object, name, replacement)
+      former = object.method(name) if object.singleton_methods(false).include?(name)
+      answer = replacement.respond_to?(:call) ? replacement : ->(*) { replacement }
+      without_warnings { object.define_singleton_method(name) { |*arguments| answer.call(*arguments) } }
+      yield
+    ensure
+      without_warnings { former && object.define_singleton_method(name, former) }
+      object.singleton_class.remove_method(name) unless former
+    end
+
+    # A redefined method is what is wanted here.
+    def without_warnings
+      verbose = $VERBOSE
+      $VERBOSE = nil
+      yield
+    ensure
+      $VERBOSE = verbose
+    end
+
+    # A directory for this test alone; it is gone afterwards.
+    def in_directory(&)
+      Dir.mktmpdir("heapline-test", &)
+    end
+
+    # An environment without anything of heapline, so that tests see only what they set.
+    def plain_environment(**more)
+      { "HEAPLINE" => nil, "HEAPLINE_DIR" => nil, "HEAPLINE_TOP" => nil, "HEAPLINE_REPORTER" => nil,
+        "LD_PRELOAD" => nil }.merge(more.transform_keys(&:to_s))
+    end
+  end
+end
+
+Minitest::Test.include(Heapline::TestHelper)
