@@ -33,10 +33,12 @@ module Tasks
       @rake = rake
     end
 
-    # Runs all of them, whatever fails. Prints a table and, as the last line, "N passed, N failed".
-    # Returns whether something passed and nothing failed.
+    # Runs all of them, whatever fails. Prints what failed once more, a table and, as the last line, "N passed,
+    # N failed". Returns whether something passed and nothing failed.
     def run
+      @complaints = {}
       tallies = @layers.map { |layer| run_one(layer) }
+      @complaints.each { |name, lines| puts "", "-- failed: #{name}", *lines }
       passed = tallies.sum(&:passed)
       failed = tallies.sum(&:failed)
       puts("", tallies.map { |tally| format("%-18s %5d passed %5d failed", tally.layer, tally.passed, tally.failed) })
@@ -51,6 +53,7 @@ module Tasks
       ok, output = Shell.stream("timeout", "--kill-after=20", layer.limit.to_s, *@rake, layer.task)
       tally = Tally.read(layer.name, output) || Tally.new(layer: layer.name, passed: ok ? 1 : 0, failed: 0)
       tally.failed = 1 if !ok && tally.failed.zero?
+      @complaints[layer.name] = Complaints.of(output) if tally.failed.positive?
       tally
     end
   end

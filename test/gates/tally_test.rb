@@ -10,13 +10,19 @@ class TallyTest < Minitest::Test
   LAYER = Tasks::Layers::Layer
 
   # Runs layers whose "rake" is a Ruby program that gets the task's name. Returns [success, last line].
-  def run_layers(program, *tasks, limit: 60)
+  def run_layers(program, *tasks, **options)
+    result, output = print_layers(program, *tasks, **options)
+    [result, output.lines.last.chomp]
+  end
+
+  # [success, all that was printed]
+  def print_layers(program, *tasks, limit: 60)
     result = nil
     output, = capture_io do
       layers = tasks.map { |task| LAYER.new(task: task, limit: limit) }
       result = Tasks::Layers.new(layers, rake: [RbConfig.ruby, "-e", program, "--"]).run
     end
-    [result, output.lines.last.chomp]
+    [result, output]
   end
 
   def test_the_total_is_the_sum_over_all_layers
@@ -53,5 +59,23 @@ class TallyTest < Minitest::Test
   def test_the_matrix_can_be_left_out
     assert_includes Tasks::Layers.chosen({}).map(&:task), "matrix[others]"
     refute_includes Tasks::Layers.chosen({ "HEAPLINE_NO_MATRIX" => "1" }).map(&:task), "matrix[others]"
+  end
+
+  # Of a long log only the end is kept: what failed must be there, with its reason.
+  def test_what_failed_is_said_once_more_at_the_end
+    program = <<~'RUBY'
+      puts "  1) Failure:", "XTest#test_#{ARGV[0]} [x_test.rb:1]:", "Expected 1, not 2.", "" if ARGV[0] == "a"
+      puts "x\n" * 500, "tally #{ARGV[0]}: 3 passed, #{ARGV[0] == "a" ? 1 : 0} failed"
+    RUBY
+    _, output = print_layers(program, "a", "b")
+    finish = output.lines.last(12).join
+    assert_includes finish, "-- failed: a\n  1) Failure:\nXTest#test_a [x_test.rb:1]:\nExpected 1, not 2.\n"
+    refute_includes finish, "-- failed: b"
+  end
+
+  def test_complaints_of_other_tools_and_of_none
+    assert_equal ["not ok test/c/x_test.c\n"], Tasks::Complaints.of("ok test/c/a_test.c\nnot ok test/c/x_test.c\nend\n")
+    assert_equal ["y\n"], Tasks::Complaints.of("y\n")
+    assert_equal 61, Tasks::Complaints.of("a: error: b\n" * 100).size
   end
 end
