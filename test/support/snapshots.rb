@@ -23,6 +23,20 @@ module Snapshots
     )
   end
 
+  # Names that would break a line, a quote, a terminal or a parser.
+  HOSTILE = ["new\nline.rb", "semi;colon.rb", "quo\"te'.rb", "nul\0.rb", "\e]0;title\a\e[2J.rb", "right\u202eleft.rb",
+             "back\\slash.rb", "invalid\xff\xfe.rb", "=HYPERLINK(1),x", "+1", "-1", "@SUM(1)", "\ttab", "\rcarriage",
+             "<script>alert(1)</script>", "é—日本.rb", " ", ""].freeze
+
+  # A Snapshot in which every name is hostile, each with live bytes of its own: 1000, 1001 …
+  def hostile
+    sites = HOSTILE.each_with_index.map do |name, i|
+      site(name, 1, label: name, library: name, tag: name, live_bytes: 1000 + i, live_blocks: 1, allocations: 1,
+                    bytes_allocated: 1000 + i)
+    end
+    snapshot(*sites, command: HOSTILE.reject(&:empty?), ruby: HOSTILE[4], allocator: HOSTILE[0])
+  end
+
   # The snapshot of DESIGN's sketch: one leak, one cache through libxml2.
   def leaky
     snapshot(

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require_relative "../model/snapshot"
+require_relative "inert"
+require_relative "selection"
+
+module Heapline
+  module Format
+    # A line a site, or with `by` a line a group, as RFC 4180 has it: a heading, CRLF, quotes where they are needed.
+    # Names that a spreadsheet would take for a formula begin with an apostrophe.
+    class Csv
+      CONTENT_TYPE = "text/csv; charset=utf-8; header=present"
+      FIGURES = %i[allocations frees bytes_allocated bytes_freed live_bytes live_blocks growth_bytes growth_blocks
+                   retained_bytes retained_blocks temporary age_sum age_max age_ms_sum age_ms_max].freeze
+      NAMES = { age_sum: "age_sum_generations", age_max: "age_max_generations", age_ms_sum: "age_sum_ms",
+                age_ms_max: "age_max_ms" }.freeze
+      PLACE = %w[location path lineno label library gem symbol kind tag].freeze
+      FORMULA = /\A[=+\-@\t\r]/
+      QUOTED = /[",\r\n]|\A | \z/
+
+      # by: nil for sites, or :gem, :file, :library, :tag. top, sort, min: see Selection; the defaults write all.
+      def initialize(by: nil, top: 0, sort: :growth_bytes, min: 0)
+        @by = by
+        @selection = Selection.new(top: top, sort: sort, min: min)
+      end
+
+      # Write the table to `io`.
+      def render(snapshot, io)
+        io.write(line((@by ? [@by.to_s] : PLACE) + FIGURES.map { |figure| NAMES.fetch(figure, figure.to_s) }))
+        @by ? groups(snapshot, io) : sites(snapshot, io)
+      end
+
+      private
+
+      def sites(snapshot, io)
+        @selection.of(snapshot.sites).each { |site| io.write(line(place(site) + figures(site))) }
+      end
+
+      def groups(snapshot, io)
+        @selection.of(snapshot.group_by(@by).to_a, &:last).each { |name, site| io.write(line([name, *figures(site)])) }
+      end
+
+      def place(site)
+        place = site.location
+        [place.to_s, place.path, place.lineno, place.label, place.library, place.gem, place.symbol, site.kind&.to_s,
+         site.tag]
+      end
+
+      def figures(site)
+        FIGURES.map { |figure| site[figure] }
+      end
+
+      def line(cells)
+        "#{cells.map { |cell| cell.is_a?(String) ? quoted(cell) : cell }.join(",")}\r\n"
+      end
+
+      def quoted(text)
+        text = Inert.text(text)
+        text = "'#{text}" if text.match?(FORMULA)
+        text.match?(QUOTED) ? "\"#{text.gsub('"', '""')}\"" : text
+      end
+    end
+  end
+end

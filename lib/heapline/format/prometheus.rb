@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+require_relative "../model/snapshot"
+require_relative "../version"
+require_relative "inert"
+require_relative "selection"
+
+module Heapline
+  module Format
+    # Processes in Prometheus's text format, version 0.0.4: totals of each, and the figures of its largest sites. Sites
+    # are bounded, since each makes series of its own that the server keeps. OpenMetrics is OpenMetrics' (its
+    # counters are declared in another way).
+    class Prometheus
+      CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+      # What is told of one process. memory: Model::ProcessMemory or nil; ledger: Model::Ledger or nil.
+      Subject = Struct.new(:snapshot, :memory, :ledger, keyword_init: true)
+
+      # name without prefix, unit and _total; unit (nil: a number of things); help; value: Proc of a Subject, or figure
+      # of Site
+      Metric = Struct.new(:name, :type, :unit, :help, :value) do
+        # heapline_live_bytes: the family's name; counters' samples add _total.
+        def family
+          ["heapline", name, unit].compact.join("_")
+        end
+
+        def sample
+          type == :counter ? "#{family}_total" : family
+        end
+      end
+
+      def self.total(figure)
+        ->(subject) { subject.snapshot.public_send(figure) }
+      end
+
+      def self.memory(figure)
+        ->(subject) { subject.memory&.public_send(figure) }
+      end
+      private_class_method :total, :memory
+
+      PROCESS = [
+        Metric.new("start_time", :gauge, "seconds", "When the process began, in seconds since 1970.",
+                   ->(subject) { subject.snapshot.started_at&.to_f }),
+        Metric.new("rss", :gauge, "bytes", "Resident memory of the process.", memory(:rss_bytes)),
+        Metric.new("pss", :gauge, "bytes", "Resident memory, shared pages divided among their users.",
+                   memory(:pss_bytes)),
+        Metric.new("swap", :gauge, "bytes", "Memory of the process that is swapped out.", memory(:swap_bytes)),
+        Metric.new("live", :gauge, "bytes", "Bytes allocated by malloc and not freed.", total(:live_bytes)),
+        Metric.new("live_blocks", :gauge, nil, "Blocks allocated by malloc and not freed.", total(:live_blocks)),
+        Metric.new("growth", :gauge, "bytes", "Live bytes less live bytes at the baseline.", total(:growth_bytes)),
+        Metric.new("retained", :gauge, "bytes", "Bytes allocated after the baseline and still live.",
+                   total(:retained_bytes)),
+        Metric.new("peak_live", :gauge, "bytes", "The most bytes that were live at a time.", total(:peak_bytes)),
+        Metric.new("own", :gauge, "bytes", "Private memory of heapline itself.", total(:own_bytes)),
+        Metric.new("allocations", :counter, nil, "Blocks allocated by malloc.", total(:allocations)),
+        Metric.new("frees", :counter, nil, "Blocks freed.", total(:frees)),
+        Metric.new("allocated", :counter, "bytes", "Bytes allocated by malloc.", total(:bytes_allocated)),
+        Metric.new("freed", :counter, "bytes", "Bytes freed.", total(:bytes_freed)),
+        Metric.new("temporary_frees", :counter, nil, "Blocks freed within the generation of their birth or the next.",
+                   total(:temporary)),
+        Metric.new("gcs", :counter, nil, "Runs of Ruby's garbage collector.", total(:gc_count))
+      ].freeze
+      INFO = Metric.new("process_info", :gauge, nil, "What runs in the process; the value is always 1.")
+      FAILURES = Metric.new("failures", :counter, nil, "What accounting survived, by kind; see the report.")
+      LEDGER = Metric.new("ledger", :gauge, "bytes", "Resident memory by what it is used for; the lines add up to it.")
+      SITES = [
+        Metric.new("site_live", :gauge, "bytes", "Live bytes of the largest sites.", :live_bytes),
+        Metric.new("site_live_blocks", :gauge, nil, "Live blocks of the largest sites.", :live_blocks),
+        Metric.new("site_growth", :gauge, "bytes", "Growth of the largest sites.", :growth_bytes),
+        Metric.new("site_allocations", :counter, nil, "Blocks allocated by the largest sites.", :allocations),
+        Metric.new("site_allocated", :counter, "bytes", "Bytes allocated by the largest sites.", :bytes_allocated)
+      ].freeze
+      ESCAPES = { "\\" => "\\\\", '"' => '\"', "\n" => "\\n" }.freeze
+
+      # top: sites a process (0: all; then the server has to bear them), the largest `sort` first; min: least live or
+      # growth bytes of a site. memory, ledger: of the one process that `render` gets.
+      def initialize(top: 20, sort: :growth_bytes, min: 0, memory: nil, ledger: nil)
+        @selection = Selection.new(top: top, sort: sort, min: min)
+        @memory = memory
+        @ledger = ledger
+      end
+
+      # Write the metrics of one process to `io`.
+      def render(snapshot, io)
+        render_all([Subject.new(snapshot: snapshot, memory: @memory, ledger: @ledger)], io)
+      end
+
+      # Write the metrics of several processes (Array of Subject, no two with the same pid): the label pid tells them
+      # apart.
+      def render_all(subjects, io)
+        family(io, INFO, subjects.map { |subject| [info(subject), 1] })
+        PROCESS.each do |metric|
+          family(io, metric, subjects.map { |subject| [pid(subject), metric.value.call(subject)] })
+        end
+        family(io, FAILURES, subjects.flat_map { |subject| named(subject, :failure, subject.snapshot.failures) })
+        family(io, LEDGER, subjects.flat_map { |subject| named(subject, :line, subject.ledger.to_h) })
+        sites(io, subjects)
+        finish(io)
+      end
+
+      private
+
+      # The declaration of a metric and its samples ([labels, value]); nothing where no value is known.
+      def family(io, metric, samples)
+        known = samples.select(&:last)
+        return if known.empty?
+
+        declare(io, metric)
+        known.each { |labels, value| io.write("#{metric.sample}#{braced(labels)} #{value}\n") }
+      end
+
+      def declare(io, metric)
+        io.write("# HELP #{metric.sample} #{metric.help}\n# TYPE #{metric.sample} #{metric.type}\n")
+      end
+
+      def finish(_io); end
+
+      def sites(io, subjects)
+        chosen = subjects.flat_map { |subject| largest(subject) }
+        SITES.each { |metric| family(io, metric, chosen.map { |labels, site| [labels, site[metric.value]] }) }
+      end
+
+      # [labels, Site] of the process's largest sites. Names that look the same once they are inert are one series: a
+      # series that comes twice makes the server refuse the whole page.
+      def largest(subject)
+        rows = @selection.of(subject.snapshot.by_key.values).group_by { |site| labels(subject, site) }
+        rows.map do |labels, same|
+          [labels, same.size == 1 ? same.first : Model::Site.sum(same, location: same.first.location)]
+        end
+      end
+
+      def labels(subject, site)
+        place = site.location
+        unnamed = Model::Snapshot::UNNAMED
+        pid(subject).merge(location: text(place.to_s), label: text(place.label),
+                           gem: text(place.gem || unnamed[:gem]), library: text(place.library || unnamed[:library]),
+                           tag: text(site.tag))
+      end
+
+      def pid(subject)
+        { pid: subject.snapshot.pid.to_s }
+      end
+
+      def info(subject)
+        snapshot = subject.snapshot
+        pid(subject).merge(command: text(snapshot.command&.join(" ")), ruby: text(snapshot.ruby),
+                           allocator: text(snapshot.allocator), state: snapshot.state.to_s, heapline: VERSION)
+      end
+
+      def named(subject, label, figures)
+        figures.map { |name, value| [pid(subject).merge(label => name.to_s), value] }
+      end
+
+      def braced(labels)
+        "{#{labels.map { |name, value| "#{name}=\"#{value}\"" }.join(",")}}"
+      end
+
+      def text(value)
+        value ? Inert.text(value).gsub(/[\\"\n]/, ESCAPES) : ""
+      end
+    end
+  end
+end

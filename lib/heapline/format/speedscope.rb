@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require "json"
+require_relative "../version"
+require_relative "inert"
+require_relative "selection"
+require_relative "stack"
+
+module Heapline
+  module Format
+    # A snapshot for https://www.speedscope.app: two profiles, live and allocated bytes, over the frames of Stack. The
+    # layout is that of https://www.speedscope.app/file-format-schema.json. Output is ASCII.
+    class Speedscope
+      CONTENT_TYPE = "application/json"
+      SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+      # title => figure of Site
+      PROFILES = { "live bytes" => :live_bytes, "allocated bytes" => :bytes_allocated }.freeze
+
+      # top, sort, min: see Selection; the defaults write all.
+      def initialize(top: 0, sort: :live_bytes, min: 0)
+        @selection = Selection.new(top: top, sort: sort, min: min)
+      end
+
+      # Write one JSON object and a line end to `io`.
+      def render(snapshot, io)
+        io.write("#{JSON.generate(to_h(snapshot), ascii_only: true)}\n")
+      end
+
+      # The object as a Hash.
+      def to_h(snapshot)
+        @frames = {}
+        sites = @selection.of(snapshot.sites)
+        profiles = PROFILES.map { |title, figure| profile(title, Stack.widths(sites, figure)) }
+        name = "#{text(snapshot.command&.join(" "))} (pid #{snapshot.pid})"
+        { "$schema": SCHEMA, exporter: "heapline #{VERSION}", name: name, activeProfileIndex: 0,
+          shared: { frames: @frames.keys.map { |frame| frame_to_h(frame) } }, profiles: profiles }
+      end
+
+      private
+
+      def profile(title, widths)
+        { type: "sampled", name: title, unit: "bytes", startValue: 0, endValue: widths.values.sum,
+          samples: widths.keys.map { |frames| frames.map { |frame| @frames[frame] ||= @frames.size } },
+          weights: widths.values }
+      end
+
+      def frame_to_h(frame)
+        { name: text(frame.name), file: frame.file && text(frame.file), line: frame.line }.compact
+      end
+
+      def text(value)
+        Inert.text(value)
+      end
+    end
+  end
+end

@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/snapshots"
+require "heapline/format/selection"
+
+module Heapline
+  module Format
+    class SelectionTest < Minitest::Test
+      include Snapshots
+
+      def sites
+        [site("a.rb", 1, live_bytes: 10, frees: 7), site("b.rb", 2, live_bytes: 30, bytes_allocated: 1),
+         site("c.rb", 3, live_bytes: 30, bytes_allocated: 2), site("d.rb", 4, live_bytes: -20)]
+      end
+
+      def chosen(**options)
+        Selection.new(**options).of(sites).map { |site| site.location.path }
+      end
+
+      def test_the_largest_first_and_equals_in_a_fixed_order
+        assert_equal %w[c.rb b.rb a.rb d.rb], chosen
+        assert_equal %w[a.rb c.rb b.rb d.rb], chosen(sort: :frees)
+      end
+
+      def test_top_and_min
+        assert_equal %w[c.rb b.rb], chosen(top: 2)
+        assert_equal %w[c.rb b.rb d.rb], chosen(min: 20)
+      end
+
+      def test_rows_that_hold_a_site
+        rows = sites.map { |site| [site.location.path, site] }
+        assert_equal("c.rb", Selection.new(top: 1).of(rows, &:last)[0][0])
+      end
+    end
+  end
+end
