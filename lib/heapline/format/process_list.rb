@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "display_width"
 require_relative "inert"
 require_relative "terminal"
 require_relative "units"
@@ -44,7 +45,7 @@ module Heapline
         commands = ["command", *rows.map { |row| @terminal.inert(row.snapshot.command.join(" ")) }]
         cells.zip(commands).map do |line, command|
           text = line.each_with_index.map { |cell, i| cell.rjust(widths[i]) }.join("  ")
-          "#{text}  #{command}"[0, @terminal.width].rstrip
+          DisplayWidth.first("#{text}  #{command}", @terminal.width).rstrip
         end
       end
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "columns"
+require_relative "display_width"
 require_relative "inert"
 require_relative "terminal"
 
@@ -11,15 +12,18 @@ module Heapline
       GAP = "  "
       LEAST_LOCATION = 30
       LEAST_PATH = 24
+      LEAST_CUT = 7
 
       # sites: in the order in which they are shown. sort: key of the column that is marked. directory: paths below it
-      # are shown relative to it.
-      def initialize(sites, sort:, terminal:, directory: nil)
+      # are shown relative to it. columns: all that may be shown; dispensable: keys, what goes first where the screen
+      # is narrow.
+      def initialize(sites, sort:, terminal:, directory: nil, columns: Columns.for(sort), dispensable: Columns::LEAST)
         @sites = sites
         @sort = sort
         @terminal = terminal
         @directory = directory&.b
-        @columns = fitting(Columns.for(sort))
+        @dispensable = dispensable - [sort]
+        @columns = fitting(columns)
       end
 
       # The heading and one line a site, without line ends.
@@ -55,9 +59,12 @@ module Heapline
 
       # Columns are left out until the location has room.
       def fitting(columns)
-        dispensable = Columns::LEAST - [@sort]
         @columns = columns
-        @columns -= [Columns.fetch(dispensable.shift)] while room < LEAST_LOCATION && !dispensable.empty?
+        @dispensable.each do |key|
+          break if room >= LEAST_LOCATION
+
+          @columns = @columns.reject { |column| column.key == key }
+        end
         @columns
       end
 
@@ -71,8 +78,10 @@ module Heapline
         place = site.location
         rest = via(place) + tag(site)
         label = label(place)
-        label = "" if room - label.length - rest.length < [short(place).length, LEAST_PATH].min
-        cut(short(place), room - label.length - rest.length) + @terminal.style(label, :dim) +
+        path = short(place)
+        space = room - width_of(rest)
+        label = "" if space - width_of(label) < [width_of(path), LEAST_PATH].min
+        cut(path, space - width_of(label)) + @terminal.style(label, :dim) +
           @terminal.style(rest, :cyan)
       end
 
@@ -96,11 +105,11 @@ module Heapline
       end
 
       def cut(text, limit)
-        return text if text.length <= limit
+        DisplayWidth.last(text, [limit, LEAST_CUT].max, sign: @terminal.sign("…"))
+      end
 
-        sign = @terminal.sign("…")
-        keep = [limit - sign.length, 8].max
-        text.length <= keep + sign.length ? text : sign + text[-keep..]
+      def width_of(text)
+        DisplayWidth.of(text)
       end
     end
   end

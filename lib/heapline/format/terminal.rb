@@ -5,18 +5,18 @@ module Heapline
     # What the reader's screen can show: its width in columns, colours, characters beyond ASCII.
     class Terminal
       DEFAULT_WIDTH = 120
-      CODES = { bold: "1", dim: "2", red: "31", green: "32", yellow: "33", cyan: "36" }.freeze
+      CODES = { bold: "1", dim: "2", reverse: "7", red: "31", green: "32", yellow: "33", cyan: "36" }.freeze
       ASCII = { "▼" => "v", "·" => "-", "…" => "...", "—" => "-" }.freeze
 
       attr_reader :width
 
       # io: where the text goes. env decides on colour (NO_COLOR, TERM=dumb), width (COLUMNS) and characters (LC_ALL,
-      # LC_CTYPE, LANG).
-      def initialize(io, env = ENV)
+      # LC_CTYPE, LANG). width: columns, where they are known already.
+      def initialize(io, env = ENV, width: nil)
         tty = io.respond_to?(:tty?) && io.tty?
         @color = tty && env["NO_COLOR"].to_s.empty? && env["TERM"] != "dumb"
         @unicode = utf8?(env)
-        @width = [width_of(io, env, tty), 40].max
+        @width = width || [width_of(io, env, tty), 40].max
         freeze
       end
 

@@ -34,6 +34,12 @@ module Heapline
         assert_match(/frees▼/, lines(site("a.rb", 1), width: 40, sort: :frees).first)
       end
 
+      def test_wide_characters_take_two_columns
+        rows = lines(site("/srv/#{"記憶" * 30}/漏れ.rb", 1, label: "Leak#漏れる", live_bytes: 9), width: 60)
+        assert_operator DisplayWidth.of(rows.last), :<=, 60
+        assert_match(%r{憶/漏れ\.rb:1}, rows.last)
+      end
+
       def test_the_tag_is_shown
         assert_match(/a.rb:1  \[orders#show\]$/, lines(site("a.rb", 1, tag: "orders#show")).last)
       end
