@@ -261,8 +261,11 @@ static void be_a_child_of_threads(void) {
     check_flight();
 }
 
+/* The address sanitizer's allocator (clang 14's at least) is not made whole at a fork: a lock of it that another thread
+ * held stays held, and the child waits for ever. */
 static void children_of_a_busy_process_work(void) {
     pthread_t threads[THREADS];
+    if (CHECK_ADDRESS_SANITIZER) check_skip("the sanitizer's own allocator does not survive it");
     begin("quiet");
     for (uintptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, allocate_until_finished, (void *)i);
     for (int i = 0; i < FORKS && check_failures() == 0; i++) check_in_child(be_a_child_of_threads);

@@ -9,6 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* 1 in a build with the address sanitizer. */
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if __has_feature(address_sanitizer) || defined(__SANITIZE_ADDRESS__)
+#define CHECK_ADDRESS_SANITIZER 1
+#else
+#define CHECK_ADDRESS_SANITIZER 0
+#endif
+
 struct check_test {
     const char *name;
     void (*run)(void);
