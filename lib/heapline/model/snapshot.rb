@@ -14,7 +14,7 @@ module Heapline
       # Fields that describe the process; see docs/flight-file.md for each.
       ATTRIBUTES = %i[pid parent forked_from command ruby allocator started_at ended_at state generation gc_count
                       baseline baseline_at baseline_kind peak_bytes peak_at own_bytes flight_bytes threads attribution
-                      quiet failures taken_at sites].freeze
+                      quiet failures figures taken_at sites].freeze
       # Totals over all sites.
       TOTALS = %i[allocations frees bytes_allocated bytes_freed live_bytes live_blocks growth_bytes growth_blocks
                   retained_bytes retained_blocks temporary].freeze

@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+module Heapline
+  module Model
+    # What only the process itself knows of its memory: its object heap and what its allocator says. Taken by the
+    # process when it was asked, and at its end; nil where it never was, or the allocator does not tell. Bytes, but for
+    # counts. A frozen plain value.
+    #
+    # objects_at::        Time of the five below
+    # heap_pages::        pages of the object heap
+    # heap_page_bytes::   the size of one
+    # live_slots, free_slots:: slots for objects in them
+    # live_slot_bytes::   what the live ones take
+    # allocator_at::      Time of those below
+    # resident_bytes::    what the allocator takes for resident of what it mapped; glibc: its large blocks, which have
+    #                     mappings of their own, and not its arenas
+    # free_bytes::        freed and not given back
+    # metadata_bytes::    of the allocator itself
+    # returnable_bytes::  what `heapline trim` could give back, as the allocator sees it
+    # arenas::            Array of Arena, glibc only
+    # trimmed_at, trim_before_bytes, trim_after_bytes:: Time of the last trim, RSS before and after it
+    Figures = Struct.new(:objects_at, :heap_pages, :heap_page_bytes, :live_slots, :free_slots, :live_slot_bytes,
+                         :allocator_at, :resident_bytes, :free_bytes, :metadata_bytes, :returnable_bytes, :arenas,
+                         :trimmed_at, :trim_before_bytes, :trim_after_bytes, keyword_init: true) do
+      def initialize(**fields)
+        super
+        freeze
+      end
+
+      # Bytes of the object heap, or nil.
+      def heap_bytes
+        heap_pages * heap_page_bytes if objects_at
+      end
+    end
+
+    # How glibc's memory is divided.
+    class Figures
+      # system_bytes: taken from the kernel; free_bytes: of these, in freed blocks.
+      Arena = Struct.new(:system_bytes, :free_bytes)
+      NONE = new(arenas: [].freeze)
+    end
+  end
+end

@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+require_relative "figures"
+require_relative "malloc_memory"
+require_relative "memory_map"
+require_relative "memory_parts"
+
+module Heapline
+  module Model
+    # Where the resident memory (RSS) of a process is: lines that add up to it, each with its parts. Frozen.
+    #
+    #   object heap   pages of the heap, by the VM's count
+    #   malloc        what the allocator holds resident = live by Ruby lines + live by native code + heapline's records
+    #                 on the blocks + held. Live bytes are requested bytes: where the program has not touched them they
+    #                 are not resident, and `held` says so by being smaller, even below 0.
+    #   the others    by the kernel's map
+    #   remainder     anonymous memory that no one claims
+    class Ledger
+      # bytes of a line are the sum of its parts', where it has any.
+      Line = Struct.new(:key, :name, :bytes, :parts, keyword_init: true)
+
+      NAMES = {
+        objects_live: "Ruby objects", objects_free: "free object slots", malloc_ruby: "malloc live by Ruby lines",
+        malloc_native: "malloc live by native code", malloc_held: "malloc freed but held",
+        heapline: "heapline itself", stacks: "thread and fiber stacks", jit: "JIT code",
+        code: "programs and libraries", other: "other mappings", remainder: "remainder"
+      }.freeze
+      attr_reader :rss_bytes, :lines, :figures
+
+      # Of the process that `snapshot` is of, as it is now; nil where it is gone or another user's. alive: does it exist
+      # still? (At its end it says that it has exited, and does.) drill: parts of the live lines too, by gem and
+      # library, which takes a moment.
+      def self.read(snapshot, alive: snapshot.state == :running, drill: false)
+        map = MemoryMap.read(snapshot.pid) if alive
+        map && new(snapshot, map, drill: drill)
+      end
+
+      # map: MemoryMap of the process.
+      def initialize(snapshot, map, drill: false)
+        @rss_bytes = map.rss_bytes
+        @figures = snapshot.figures || Figures::NONE
+        glibc = snapshot.allocator.to_s.start_with?("glibc")
+        amounts = amounts(snapshot, MemoryParts.new(map, glibc: glibc), drill)
+        @lines = NAMES.map { |key, name| line(key, name, amounts.fetch(key)) }.freeze
+        freeze
+      end
+
+      # Bytes of each line, by key.
+      def to_h
+        lines.to_h { |line| [line.key, line.bytes] }
+      end
+
+      # The line of that key.
+      def [](key)
+        lines.find { |line| line.key == key }
+      end
+
+      private
+
+      # Hash of the lines' keys; each a Hash of name => bytes.
+      def amounts(snapshot, parts, drill)
+        objects = objects(parts.bytes(:anonymous))
+        rest = parts.bytes(:anonymous) - objects.sum { |_, amount| amount.values.sum }
+        malloc = MallocMemory.new(@figures, parts, snapshot, rest, drill: drill)
+        own = mapped(parts[:heapline]).merge(malloc.records)
+        others = %i[stacks jit code other].to_h { |kind| [kind, mapped(parts[kind])] }
+        others.merge(objects, malloc_ruby: malloc.ruby, malloc_native: malloc.native, malloc_held: malloc.held,
+                              heapline: own, remainder: malloc.remainder)
+      end
+
+      # The object heap's pages are anonymous memory; what of them is swapped out is not there to be counted.
+      def objects(anonymous)
+        heap = [@figures.heap_bytes || 0, anonymous].min
+        live = [@figures.live_slot_bytes || 0, heap].min
+        { objects_live: { "live slots" => live }, objects_free: { "free slots, page headers" => heap - live } }
+      end
+
+      def line(key, name, amounts)
+        parts = amounts.reject { |_, bytes| bytes.zero? }.sort_by { |part, bytes| [-bytes, part] }
+        parts = parts.map { |part, bytes| Line.new(key: part, name: part, bytes: bytes, parts: [].freeze).freeze }
+        Line.new(key: key, name: name, bytes: amounts.values.sum, parts: parts.freeze).freeze
+      end
+
+      def mapped(parts)
+        parts.group_by(&:name).transform_values { |same| same.sum(&:bytes) }
+      end
+    end
+  end
+end

@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/smaps"
+require "support/snapshots"
+require "heapline/model/ledger"
+
+module Heapline
+  module Model
+    class LedgerTest < Minitest::Test
+      include Smaps
+      include Snapshots
+
+      KEYS = %i[objects_live objects_free malloc_ruby malloc_native malloc_held heapline stacks jit code other
+                remainder].freeze
+
+      def ledger(text, allocator: "glibc 2.36", drill: false, figures: nil)
+        Ledger.new(leaky.with(allocator: allocator, figures: figures), MemoryMap.parse(text), drill: drill)
+      end
+
+      def figures(**more)
+        Figures.new(objects_at: Time.now, heap_pages: 100, heap_page_bytes: 16_384, live_slots: 300, free_slots: 100,
+                    live_slot_bytes: 12_000, arenas: [], **more)
+      end
+
+      def assert_adds_up(ledger)
+        assert_equal ledger.rss_bytes, ledger.lines.sum(&:bytes)
+        ledger.lines.each do |line|
+          assert_equal line.bytes, line.parts.sum(&:bytes), line.name unless line.parts.empty? && line.bytes.zero?
+        end
+      end
+
+      { "ruby31_threads" => "glibc 2.36", "ruby31_jemalloc" => "jemalloc 5.3.0",
+        "ruby40_yjit" => "glibc 2.36" }.each do |name, allocator|
+        define_method("test_#{name}_adds_up") do
+          text = recorded(name)
+          [nil, figures, figures(resident_bytes: 1_000_000), figures(resident_bytes: 1 << 40, free_bytes: 5_000_000)]
+            .each { |known| assert_adds_up ledger(text, allocator: allocator, figures: known, drill: true) }
+        end
+      end
+
+      def test_the_keys_are_all_there
+        assert_equal KEYS, ledger(recorded("ruby31_threads")).to_h.keys
+        assert_equal KEYS, ledger(smaps).to_h.keys
+      end
+
+      def test_the_object_heap
+        lines = ledger(recorded("ruby31_threads"), figures: figures).to_h
+        assert_equal [12_000, 1_638_400 - 12_000], lines.values_at(:objects_live, :objects_free)
+      end
+
+      # More pages than there is memory: the rest is swapped out.
+      def test_an_object_heap_that_is_not_resident
+        small = smaps([0x1000, 0x9000, "rw-p", "", 8, ""])
+        assert_equal [8192, 0], ledger(small, figures: figures).to_h.values_at(:objects_live, :objects_free)
+      end
+
+      def test_any_line_by_its_key
+        found = ledger(recorded("ruby40_yjit"))
+        assert_equal "JIT code", found[:jit].name
+        assert_equal 16_384, found[:jit].bytes
+      end
+
+      def test_this_process
+        assert_adds_up Ledger.read(leaky.with(pid: Process.pid, state: :running))
+      end
+
+      def test_a_process_that_is_gone_has_none
+        assert_nil Ledger.read(leaky)
+        assert_nil Ledger.read(leaky.with(pid: (2**22) + 1, state: :running))
+        refute_nil Ledger.read(leaky.with(pid: Process.pid), alive: true)
+      end
+    end
+  end
+end
