@@ -35,10 +35,6 @@ static uint32_t thread_id(void) {
     return (uint32_t)syscall(SYS_gettid);
 }
 
-static struct hl_lane_record *record_of(uint32_t index) {
-    return (struct hl_lane_record *)hl_flight_page(HL_LANE_TABLE_PAGE) + index;
-}
-
 /* Words that threads write without order among them: any one's value will do, half of one will not. */
 static void set32(uint32_t *word, uint32_t value) {
     __atomic_store_n(word, value, __ATOMIC_RELAXED);
@@ -96,7 +92,7 @@ static void know_page(struct hl_lane *lane, uint32_t index, struct hl_count *pag
 }
 
 static struct hl_lane *prepare(uint32_t index) {
-    struct hl_lane_record *record = record_of(index);
+    struct hl_lane_record *record = hl_lane_record(index);
     struct hl_lane *lane = lanes[index];
     if (!record->counts) {
         uint32_t directory = hl_flight_pages(DIRECTORY_PAGES);
@@ -124,7 +120,7 @@ static struct hl_lane *prepare(uint32_t index) {
 }
 
 static struct hl_lane *take(uint32_t index, uint32_t expected) {
-    uint32_t *owner = &record_of(index)->owner;
+    uint32_t *owner = &hl_lane_record(index)->owner;
     if (!__atomic_compare_exchange_n(owner, &expected, thread_id(), 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return NULL;
     struct hl_lane *lane = prepare(index);
     if (!lane) __atomic_store_n(owner, 0, __ATOMIC_RELEASE);
@@ -134,10 +130,10 @@ static struct hl_lane *take(uint32_t index, uint32_t expected) {
 struct hl_lane *hl_lane_acquire(void) {
     struct hl_lane *lane;
     for (uint32_t index = 0; index < HL_SHARED_LANE; index++)
-        if (!hl_load32(&record_of(index)->owner) && (lane = take(index, 0))) return lane;
+        if (!hl_load32(&hl_lane_record(index)->owner) && (lane = take(index, 0))) return lane;
     /* A thread may end without running its destructors: look for owners that are gone. */
     for (uint32_t index = 0; index < HL_SHARED_LANE; index++) {
-        uint32_t owner = hl_load32(&record_of(index)->owner);
+        uint32_t owner = hl_load32(&hl_lane_record(index)->owner);
         if (owner && syscall(SYS_tgkill, getpid(), owner, 0) && errno == ESRCH && (lane = take(index, owner)))
             return lane;
     }
@@ -173,8 +169,8 @@ static void complete_page(const struct hl_count *counts) {
 }
 
 void hl_lane_complete_copy(void) {
-    uint32_t owners = hl_load32(&record_of(HL_SHARED_LANE)->counts) != 0;
-    for (uint32_t index = 0; index < HL_SHARED_LANE; index++) owners += hl_load32(&record_of(index)->owner) != 0;
+    uint32_t owners = hl_load32(&hl_lane_record(HL_SHARED_LANE)->counts) != 0;
+    for (uint32_t index = 0; index < HL_SHARED_LANE; index++) owners += hl_load32(&hl_lane_record(index)->owner) != 0;
     if (owners <= 1) return;
     for (uint32_t index = 0; index < HL_LANES; index++) {
         struct hl_lane *lane = __atomic_load_n(&lanes[index], __ATOMIC_ACQUIRE);
@@ -195,7 +191,7 @@ static void forget(uint32_t index) {
 void hl_lane_after_fork_child(struct hl_lane *own) {
     shared_lock = 0;
     for (uint32_t index = 0; index < HL_LANES; index++) {
-        record_of(index)->owner = 0;
+        hl_lane_record(index)->owner = 0;
         if (lanes[index] && lanes[index] != own) forget(index);
     }
     if (!own) return;
@@ -238,7 +234,7 @@ void hl_lane_publish(struct hl_lane *lane) {
 void hl_lane_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed) {
     *bytes_allocated = *bytes_freed = 0;
     for (uint32_t index = 0; index < HL_LANES; index++) {
-        const uint32_t place = __atomic_load_n(&record_of(index)->counts, __ATOMIC_ACQUIRE);
+        const uint32_t place = __atomic_load_n(&hl_lane_record(index)->counts, __ATOMIC_ACQUIRE);
         const uint32_t *directory = hl_flight_page(place);
         for (uint32_t page = 0; place && page < HL_COUNT_PAGES; page++) {
             const uint32_t number = __atomic_load_n(&directory[page], __ATOMIC_ACQUIRE);

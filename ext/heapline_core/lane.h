@@ -46,6 +46,11 @@ HL_INLINE uint64_t hl_generation(void) {
     return gc_count + hl_load64(&hl_flight.header->baseline);
 }
 
+/* The record of one lane in the flight. */
+HL_INLINE struct hl_lane_record *hl_lane_record(uint32_t index) {
+    return (struct hl_lane_record *)hl_flight_page(HL_LANE_TABLE_PAGE) + index;
+}
+
 /* Take a lane for this thread, or NULL where all are owned by living threads. */
 struct hl_lane *hl_lane_acquire(void);
 void hl_lane_release(struct hl_lane *lane);

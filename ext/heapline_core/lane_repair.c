@@ -4,10 +4,6 @@
 #include "flight.h"
 #include "lane.h"
 
-static struct hl_lane_record *lane_record(uint32_t index) {
-    return (struct hl_lane_record *)hl_flight_page(HL_LANE_TABLE_PAGE) + index;
-}
-
 /* Forget a directory, or entries of it, that lie beyond the copy. */
 static void cut(uint32_t *directory, uint32_t entries, uint32_t pages) {
     if (*directory >= pages) *directory = 0;
@@ -53,7 +49,7 @@ static void add(struct hl_count *sum, const struct hl_count *count) {
 static void balance_page(uint32_t page) {
     struct hl_count sums[HL_SITES_PER_PAGE] = {0}, *last = NULL;
     for (uint32_t index = 0; index < HL_LANES; index++) {
-        struct hl_count *counts = counts_at(lane_record(index), page);
+        struct hl_count *counts = counts_at(hl_lane_record(index), page);
         for (uint32_t i = 0; counts && i < HL_SITES_PER_PAGE; i++) add(&sums[i], &counts[i]);
         if (counts) last = counts;
     }
@@ -73,18 +69,18 @@ static int64_t live_of(const struct hl_lane_record *record) {
 /* Did other threads count, ever? */
 static int is_shared(void) {
     unsigned lanes = 0;
-    for (uint32_t index = 0; index < HL_LANES; index++) lanes += lane_record(index)->counts != 0;
+    for (uint32_t index = 0; index < HL_LANES; index++) lanes += hl_lane_record(index)->counts != 0;
     return lanes > 1;
 }
 
 void hl_lane_repair(uint32_t pages) {
     struct hl_flight_header *header = hl_flight.header;
     if (!is_shared()) return;
-    for (uint32_t index = 0; index < HL_LANES; index++) cut_lane(lane_record(index), pages);
+    for (uint32_t index = 0; index < HL_LANES; index++) cut_lane(hl_lane_record(index), pages);
     for (uint32_t page = 0; page < HL_COUNT_PAGES; page++) balance_page(page);
     header->live_bytes = 0;
     for (uint32_t index = 0; index < HL_LANES; index++) {
-        struct hl_lane_record *record = lane_record(index);
+        struct hl_lane_record *record = hl_lane_record(index);
         record->live = record->high = record->published = live_of(record);
         header->live_bytes += record->live;
     }
