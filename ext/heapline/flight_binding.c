@@ -20,7 +20,7 @@ struct reading {
     const char *path;
     int fd;
     int live;
-    int whole; /* sites too, not the header alone */
+    enum { HEADER, HASHES, YIELDED } whole; /* sites too, and how, not the header alone */
     int failed;
     struct hl_flight_header header;
     struct hl_flight_copies copies;
@@ -31,10 +31,6 @@ struct reading {
 
 static VALUE text(const char *bytes, size_t length) {
     return rb_enc_str_new(bytes, (long)length, rb_utf8_encoding());
-}
-
-static VALUE text_of(struct hl_span span) {
-    return span.bytes ? text(span.bytes, span.length) : Qnil;
 }
 
 static void put(VALUE hash, const char *key, VALUE value) {
@@ -96,32 +92,75 @@ static VALUE header_hash(const struct hl_flight_header *header) {
     return hash;
 }
 
+/* What is told of a site, in the order in which site_values has it. */
+static const char *const site_fields[] = {
+    "number",
+    "kind",
+    "path",
+    "line",
+    "label",
+    "library",
+    "tag",
+    "offset",
+    "symbol_offset",
+    "allocations",
+    "frees",
+    "bytes_allocated",
+    "bytes_freed",
+    "age_sum",
+    "age_max",
+    "age_ms_sum",
+    "age_ms_max",
+    "temporary",
+    "base_allocations",
+    "base_frees",
+    "base_bytes_allocated",
+    "base_bytes_freed",
+    "new_frees",
+    "new_bytes_freed",
+};
+enum { SITE_FIELDS = sizeof(site_fields) / sizeof(site_fields[0]) };
+
+/* Many sites have the same path, library and tag: one String of each. */
+static VALUE shared_text(struct hl_span span) {
+    return span.bytes ? rb_enc_interned_str(span.bytes, (long)span.length, rb_utf8_encoding()) : Qnil;
+}
+
+static void site_values(uint32_t number, const struct hl_site_sums *site, VALUE values[SITE_FIELDS]) {
+    const struct hl_count *count = &site->count;
+    const VALUE all[SITE_FIELDS] = {
+        UINT2NUM(number),
+        UINT2NUM(site->kind),
+        shared_text(site->path),
+        UINT2NUM(site->line),
+        shared_text(site->label),
+        shared_text(site->library),
+        shared_text(site->tag),
+        ULL2NUM(site->offset),
+        UINT2NUM(site->symbol_offset),
+        ULL2NUM(count->allocations),
+        ULL2NUM(count->frees),
+        ULL2NUM(count->bytes_allocated),
+        ULL2NUM(count->bytes_freed),
+        ULL2NUM(count->age_sum),
+        UINT2NUM(count->age_max),
+        ULL2NUM(count->age_ms_sum),
+        UINT2NUM(count->age_ms_max),
+        ULL2NUM(count->temporary),
+        ULL2NUM(site->base_allocations),
+        ULL2NUM(site->base_frees),
+        ULL2NUM(site->base_bytes_allocated),
+        ULL2NUM(site->base_bytes_freed),
+        ULL2NUM(site->new_frees),
+        ULL2NUM(site->new_bytes_freed),
+    };
+    memcpy(values, all, sizeof(all));
+}
+
 static VALUE site_hash(uint32_t number, const struct hl_site_sums *site) {
-    VALUE hash = rb_hash_new();
-    put_number(hash, "number", number);
-    put_number(hash, "kind", site->kind);
-    put(hash, "path", text_of(site->path));
-    put_number(hash, "line", site->line);
-    put(hash, "label", text_of(site->label));
-    put(hash, "library", text_of(site->library));
-    put(hash, "tag", text_of(site->tag));
-    put_number(hash, "offset", site->offset);
-    put_number(hash, "symbol_offset", site->symbol_offset);
-    put_number(hash, "allocations", site->count.allocations);
-    put_number(hash, "frees", site->count.frees);
-    put_number(hash, "bytes_allocated", site->count.bytes_allocated);
-    put_number(hash, "bytes_freed", site->count.bytes_freed);
-    put_number(hash, "age_sum", site->count.age_sum);
-    put_number(hash, "age_max", site->count.age_max);
-    put_number(hash, "age_ms_sum", site->count.age_ms_sum);
-    put_number(hash, "age_ms_max", site->count.age_ms_max);
-    put_number(hash, "temporary", site->count.temporary);
-    put_number(hash, "base_allocations", site->base_allocations);
-    put_number(hash, "base_frees", site->base_frees);
-    put_number(hash, "base_bytes_allocated", site->base_bytes_allocated);
-    put_number(hash, "base_bytes_freed", site->base_bytes_freed);
-    put_number(hash, "new_frees", site->new_frees);
-    put_number(hash, "new_bytes_freed", site->new_bytes_freed);
+    VALUE values[SITE_FIELDS], hash = rb_hash_new();
+    site_values(number, site, values);
+    for (int i = 0; i < SITE_FIELDS; i++) put(hash, site_fields[i], values[i]);
     return hash;
 }
 
@@ -137,6 +176,15 @@ static VALUE sites_array(const struct hl_flight_sums *sums) {
     return sites;
 }
 
+static void yield_sites(const struct hl_flight_sums *sums) {
+    VALUE values[SITE_FIELDS];
+    for (uint32_t number = 0; number < sums->site_count; number++) {
+        if (!has_counted(&sums->sites[number])) continue;
+        site_values(number, &sums->sites[number], values);
+        rb_yield_values2(SITE_FIELDS, values);
+    }
+}
+
 static VALUE convert(VALUE argument) {
     struct reading *reading = (struct reading *)argument;
     VALUE hash = header_hash(&reading->header);
@@ -144,7 +192,10 @@ static VALUE convert(VALUE argument) {
     put(hash, "peak_bytes", LL2NUM(reading->sums.peak_bytes));
     put_number(hash, "impossible_sites", reading->sums.impossible);
     put_number(hash, "threads", reading->sums.threads);
-    put(hash, "sites", sites_array(&reading->sums));
+    if (reading->whole == YIELDED)
+        yield_sites(&reading->sums);
+    else
+        put(hash, "sites", sites_array(&reading->sums));
     return hash;
 }
 
@@ -210,13 +261,21 @@ static VALUE read_source(VALUE path_or_fd, int whole, int live) {
  * docs/flight-file.md). live: true copies twice whatever the header says; nil or false leaves it to the header. */
 static VALUE rbhl_read_flight(VALUE self, VALUE path_or_fd, VALUE live) {
     (void)self;
-    return read_source(path_or_fd, 1, RTEST(live));
+    return read_source(path_or_fd, HASHES, RTEST(live));
+}
+
+/* Native.each_site(path_or_fd, live) { |number, kind, …| } -> the same Hash without :sites: each site's values are
+ * yielded in the order of Native::SITE_FIELDS. Several times as fast where there are many. */
+static VALUE rbhl_each_site(VALUE self, VALUE path_or_fd, VALUE live) {
+    (void)self;
+    rb_need_block();
+    return read_source(path_or_fd, YIELDED, RTEST(live));
 }
 
 /* Native.read_header(path_or_fd) -> Hash: the header's fields alone; one page is read. */
 static VALUE rbhl_read_header(VALUE self, VALUE path_or_fd) {
     (void)self;
-    return read_source(path_or_fd, 0, 0);
+    return read_source(path_or_fd, HEADER, 0);
 }
 
 /* Native.request_baseline(path) -> Hash: the header as it was before the request was set. */
@@ -235,7 +294,11 @@ static VALUE rbhl_request_baseline(VALUE self, VALUE path) {
 void rbhl_define_flight(VALUE native, VALUE error) {
     rb_gc_register_mark_object(error);
     flight_error = error;
+    VALUE fields = rb_ary_new();
+    for (int i = 0; i < SITE_FIELDS; i++) rb_ary_push(fields, ID2SYM(rb_intern(site_fields[i])));
+    rb_define_const(native, "SITE_FIELDS", rb_ary_freeze(fields));
     rb_define_singleton_method(native, "read_flight", rbhl_read_flight, 2);
+    rb_define_singleton_method(native, "each_site", rbhl_each_site, 2);
     rb_define_singleton_method(native, "read_header", rbhl_read_header, 1);
     rb_define_singleton_method(native, "request_baseline", rbhl_request_baseline, 1);
 }

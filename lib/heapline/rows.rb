@@ -27,15 +27,15 @@ module Heapline
 
       # What was born inside quiet is in no figure.
       def counted(sites)
-        sites.reject { |site| site[:number] == Model::Flight::QUIET }
+        sites.reject { |site| site[:number] == Model::FlightSites::QUIET }
       end
 
       # The same text as Model::Location#to_s.
       def name(site)
-        case Model::Flight::KINDS[site[:kind]]
+        case Model::FlightSites::KINDS[site[:kind]]
         when :ruby then "#{site[:path] || "(unknown)"}:#{site[:line]}"
         when :native then format("%<library>s+0x%<offset>x", library: library(site), offset: site[:offset])
-        else Model::Flight::SPECIAL.fetch(site[:number], "(unknown)")
+        else Model::FlightSites::SPECIAL.fetch(site[:number], "(unknown)")
         end
       end
 

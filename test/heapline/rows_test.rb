@@ -27,7 +27,7 @@ class RowsTest < Minitest::Test
   end
 
   def test_leaves_out_what_is_quiet_or_idle
-    quiet = special(Heapline::Model::Flight::QUIET, allocations: 5, bytes_allocated: 5)
+    quiet = special(Heapline::Model::FlightSites::QUIET, allocations: 5, bytes_allocated: 5)
     assert_empty Heapline::Rows.of([quiet, ruby(1, allocations: 4, base_allocations: 4, frees: 1, base_frees: 1)])
   end
 

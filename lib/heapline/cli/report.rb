@@ -50,8 +50,17 @@ module Heapline
       end
 
       def read(source)
-        snapshot = Model::Flight.read(path_of(source))
+        path = path_of(source)
+        snapshot = without_gc { Model::Flight.read(path) }
         @options[:merge] ? Model::ProcessTree.merge(snapshot, children(snapshot)) : snapshot
+      end
+
+      # All that is read is kept: looking for garbage meanwhile would be a fifth of the time.
+      def without_gc
+        disabled = GC.disable
+        yield
+      ensure
+        GC.enable unless disabled
       end
 
       def path_of(source)

@@ -37,7 +37,9 @@ module Heapline
       end
 
       def groups(snapshot, io)
-        @selection.of(snapshot.group_by(@by).to_a, &:last).each { |name, site| io.write(line([name, *figures(site)])) }
+        @selection.of(snapshot.sums(@by)).each do |site|
+          io.write(line([site.location.to_s, *figures(site)]))
+        end
       end
 
       def place(site)

@@ -3,8 +3,8 @@
 module Heapline
   module Format
     # Which sites a format shows, and in what order: those with at least `min` live or growth bytes, the largest `sort`
-    # (a figure of Site) first, at most `top` (0: all). Sites that are equal in that are in the order of their bytes
-    # allocated, then of their place in the snapshot.
+    # (a figure of Site) first, at most `top` (0: all). Those that are equal in that are in the order of their bytes
+    # allocated, then of their location.
     class Selection
       attr_reader :top, :sort, :min
 
@@ -15,13 +15,30 @@ module Heapline
         freeze
       end
 
-      # The chosen of `sites` (Array of Site, or what the block turns into a Site).
+      # The chosen of `sites` (Array of Site).
       def of(sites)
-        rows = sites.each_with_index.map { |row, index| [block_given? ? yield(row) : row, index, row] }
-        rows.select! { |site, _| [site.live_bytes.abs, site.growth_bytes.abs].max >= min } if min.positive?
-        rows.sort_by! { |site, index, _| [-site.public_send(sort), -site.bytes_allocated, index] }
-        rows = rows.first(top) if top.positive?
-        rows.map(&:last)
+        sites = large(sites)
+        sites = candidates(sites) if top.positive? && sites.size > top
+        sites = sites.sort_by { |site| [-value(site), -site.bytes_allocated, site.location.to_s.b] }
+        top.positive? ? sites.first(top) : sites
+      end
+
+      # Those with at least `min` bytes.
+      def large(sites)
+        min.positive? ? sites.select { |site| [site.live_bytes.abs, site.growth_bytes.abs].max >= min } : sites
+      end
+
+      private
+
+      def value(site)
+        site.public_send(sort)
+      end
+
+      # All but those that are surely behind the first `top`: putting 100,000 in order to show 20 takes longer than
+      # reading them.
+      def candidates(sites)
+        least = sites.map { |site| value(site) }.max(top).last
+        sites.select { |site| value(site) >= least }
       end
     end
   end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "memory_lines"
+require_relative "selection"
 require_relative "table"
 require_relative "wrap"
 
@@ -21,9 +22,8 @@ module Heapline
       # :file, :library, :tag. memory: Model::ProcessMemory or nil. directory: paths in it are shown relative to it.
       # more: the commands that show more, an Array of [command, why].
       def initialize(top: 20, sort: :growth, min: 0, by: nil, memory: nil, directory: nil, more: [], env: ENV)
-        @top = top
         @column = Columns.fetch(sort)
-        @min = min
+        @selection = Selection.new(top: top, sort: @column.figure, min: min)
         @by = by
         @memory = memory
         @directory = directory
@@ -71,9 +71,7 @@ module Heapline
       end
 
       def rows(snapshot)
-        sites = snapshot.group_by(@by || :location).values
-        sites = sites.select { |site| [site.growth_bytes.abs, site.live_bytes.abs].max >= @min }
-        sites.sort_by { |site| [-@column.value(site), -site.bytes_allocated, site.location.to_s.b] }
+        @selection.large(snapshot.sums(@by || :location))
       end
 
       def table(snapshot)
@@ -86,9 +84,9 @@ module Heapline
 
       # The first rows; those with nothing in the sorted column only where there are no others, or all are asked for.
       def choose(all)
-        return all if @top.zero?
+        rows = @selection.of(all)
+        return rows if @selection.top.zero?
 
-        rows = all.first(@top)
         telling = rows.reject { |site| @column.value(site).zero? }
         telling.empty? ? rows : telling
       end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../errors"
+require_relative "flight_sites"
 require_relative "process_identity"
 require_relative "snapshot"
 
@@ -9,9 +10,6 @@ module Heapline
     # From a flight file to a Snapshot.
     module Flight
       PAGE = 4096
-      KINDS = { 0 => :special, 1 => :ruby, 2 => :native }.freeze
-      SPECIAL = { 0 => "(none)", 1 => "(other)", 2 => "(quiet)", 3 => "(exiting threads)" }.freeze
-      QUIET = 2
       STATES = { 2 => :exited, 3 => :execed }.freeze
       BASELINES = { 0 => :start, 1 => :fork, 2 => :clear }.freeze
       ATTRIBUTION = { 0 => :none, 1 => :frames, 2 => :public }.freeze
@@ -21,7 +19,8 @@ module Heapline
       # even if it says that it has ended. Raises FlightError with what is wrong.
       def self.read(source, live: nil)
         require_native
-        snapshot(Native.read_flight(source, live))
+        sites = FlightSites.new
+        snapshot(Native.each_site(source, live, &sites.method(:add)), sites)
       end
 
       # The header alone, as a Hash of raw fields (see docs/flight-file.md) with :state as a Symbol. Cheap: one page.
@@ -47,11 +46,9 @@ module Heapline
                        "the checkout, or install the gem again"
         end
 
-        def snapshot(raw)
-          quiet, counted = raw[:sites].partition { |site| site[:number] == QUIET }
-          sites = counted.map { |site| site_of(site) }
-          counts = { sites: sites, quiet: quiet.first && site_of(quiet.first), failures: failures(raw) }
-          Snapshot.new(**process(raw), **figures(raw, sites.sum(&:live_bytes)), **counts)
+        def snapshot(raw, sites)
+          counts = { sites: sites.counted, quiet: sites.quiet, failures: failures(raw) }
+          Snapshot.new(**process(raw), **figures(raw, sites.counted.sum(&:live_bytes)), **counts)
         end
 
         def failures(raw)
@@ -72,44 +69,6 @@ module Heapline
             baseline_at: time(raw[:baseline_ns]), baseline_kind: BASELINES[raw[:baseline_kind]],
             peak_bytes: [raw[:peak_bytes], live].max, peak_at: time(raw[:peak_ns]), own_bytes: raw[:own_bytes],
             flight_bytes: raw[:page_count] * PAGE }
-        end
-
-        def site_of(raw)
-          Site.new(location: location_of(raw), kind: KINDS[raw[:kind]], tag: raw[:tag], **counts_of(raw),
-                   **since_of(raw), **raw.slice(:age_sum, :age_max, :age_ms_sum, :age_ms_max, :temporary))
-        end
-
-        def counts_of(raw)
-          { allocations: raw[:allocations], frees: raw[:frees], bytes_allocated: raw[:bytes_allocated],
-            bytes_freed: raw[:bytes_freed], live_bytes: raw[:bytes_allocated] - raw[:bytes_freed],
-            live_blocks: raw[:allocations] - raw[:frees] }
-        end
-
-        def since_of(raw)
-          blocks = raw[:allocations] - raw[:base_allocations]
-          bytes = raw[:bytes_allocated] - raw[:base_bytes_allocated]
-          { growth_bytes: bytes - (raw[:bytes_freed] - raw[:base_bytes_freed]),
-            growth_blocks: blocks - (raw[:frees] - raw[:base_frees]),
-            retained_bytes: bytes - raw[:new_bytes_freed], retained_blocks: blocks - raw[:new_frees],
-            since_allocations: blocks, since_bytes_allocated: bytes }
-        end
-
-        def location_of(raw)
-          library = { library: base_name(raw[:library]), library_path: raw[:library] }
-          case raw[:kind]
-          when 0 then Location.new(special: SPECIAL.fetch(raw[:number], "(unknown)"))
-          when 1 then Location.new(path: raw[:path] || "(unknown)", lineno: raw[:line], label: raw[:label], **library)
-          else Location.new(symbol: raw[:label], offset: raw[:offset], label: native_label(raw), **library)
-          end
-        end
-
-        # File.basename refuses what may stand in a damaged file (NUL).
-        def base_name(path)
-          path && path.b.rpartition("/").last.force_encoding(Encoding::UTF_8)
-        end
-
-        def native_label(raw)
-          raw[:label] && format("%<symbol>s+0x%<offset>x", symbol: raw[:label], offset: raw[:symbol_offset])
         end
 
         def state(raw)

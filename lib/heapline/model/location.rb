@@ -2,7 +2,8 @@
 
 module Heapline
   module Model
-    # Where memory was asked for, in printable form. A frozen plain value.
+    # Where memory was asked for, in printable form. A frozen plain value, made with keywords, or, by those that make
+    # many, with all values in order.
     #
     # path::          Ruby file as __FILE__ has it, or nil
     # lineno::        line in it, or nil
@@ -12,10 +13,10 @@ module Heapline
     # symbol::        native code: the nearest exported symbol, or nil
     # offset::        native code: the caller's address in its library
     # special::       "(other)", "(exiting threads)" … where there is neither a file nor a library
-    Location = Struct.new(:path, :lineno, :label, :library, :library_path, :symbol, :offset, :special,
-                          keyword_init: true) do
-      def initialize(**fields)
-        super
+    Location = Struct.new(:path, :lineno, :label, :library, :library_path, :symbol, :offset, :special) do
+      def initialize(*values, **fields)
+        super(*values)
+        fields.each { |name, value| self[name] = value }
         freeze
       end
 

@@ -2,7 +2,8 @@
 
 module Heapline
   module Model
-    # What one site, or a group of sites, counted. A frozen plain value.
+    # What one site, or a group of sites, counted. A frozen plain value, made with keywords, or, by those that make many,
+    # with all values in order.
     #
     # Blocks and calls are counts; *_bytes and bytes_* are requested bytes; age_* are GC generations of freed blocks;
     # age_ms_* are approximate milliseconds. growth is live now less live at the baseline and may be negative;
@@ -11,9 +12,10 @@ module Heapline
     Site = Struct.new(:location, :kind, :tag, :allocations, :frees, :bytes_allocated, :bytes_freed, :live_bytes,
                       :live_blocks, :growth_bytes, :growth_blocks, :retained_bytes, :retained_blocks,
                       :since_allocations, :since_bytes_allocated, :age_sum, :age_max, :age_ms_sum, :age_ms_max,
-                      :temporary, keyword_init: true) do
-      def initialize(**fields)
-        super
+                      :temporary) do
+      def initialize(*values, **fields)
+        super(*values)
+        fields.each { |name, value| self[name] = value }
         freeze
       end
 

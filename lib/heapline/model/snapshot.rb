@@ -38,11 +38,11 @@ module Heapline
         ATTRIBUTES.each { |name| instance_variable_set("@#{name}", attributes[name]) }
         @failures = (@failures || {}).freeze
         @sites = (@sites || []).freeze
-        @total = Site.sum(@sites, location: nil)
+        @totals = {} # filled when they are asked for: adding up 100,000 sites takes its time
         freeze
       end
 
-      TOTALS.each { |name| define_method(name) { @total[name] } }
+      TOTALS.each { |name| define_method(name) { @totals[name] ||= sites.sum(&name) } }
 
       def each(&)
         sites.each(&)
@@ -64,9 +64,12 @@ module Heapline
       def group_by(key = nil, &)
         return super(&) if key.nil?
 
-        groups = super(&GROUPS.fetch(key) { raise ArgumentError, "group by #{GROUPS.keys.join(", ")}, not #{key}" })
-        summed = groups.to_h { |name, members| [name, Site.sum(members, location: group_location(key, name, members))] }
-        summed.sort_by { |_, site| -site.growth_bytes }.to_h
+        summed(key).sort_by { |_, site| -site.growth_bytes }.to_h
+      end
+
+      # The same sums in no order, as an Array of Site: for those that put them in an order of their own.
+      def sums(key)
+        summed(key).values
       end
 
       # The sum of what was counted at a location, given as "app.rb:12" or "libxml2.so.2+0x1f30", over all libraries and
@@ -99,11 +102,18 @@ module Heapline
 
       private
 
-      # A location in the middle of one group keeps its line and label; other groups have only a name.
-      def group_location(key, name, members)
-        return members.max_by(&:growth_bytes).location if key == :location
+      # Hash of name => Site. The Hash of members becomes that of sums in place: there may be 100,000 names.
+      def summed(key)
+        name_of = GROUPS.fetch(key) { raise ArgumentError, "group by #{GROUPS.keys.join(", ")}, not #{key}" }
+        groups = sites.group_by(&name_of)
+        groups.each { |name, members| groups[name] = group_sum(key, name, members) }
+      end
 
-        Location.new(special: name || UNNAMED.fetch(key))
+      # A group of one location keeps its line and label; other groups have only a name.
+      def group_sum(key, name, members)
+        return Site.sum(members, location: Location.new(special: name || UNNAMED.fetch(key))) unless key == :location
+
+        members.size == 1 ? members.first : Site.sum(members, location: members.max_by(&:growth_bytes).location)
       end
     end
   end

@@ -28,9 +28,14 @@ module Heapline
         assert_equal %w[c.rb b.rb d.rb], chosen(min: 20)
       end
 
-      def test_rows_that_hold_a_site
-        rows = sites.map { |site| [site.location.path, site] }
-        assert_equal("c.rb", Selection.new(top: 1).of(rows, &:last)[0][0])
+      def test_the_location_decides_last
+        twins = %w[b.rb a.rb c.rb].map { |path| site(path, 1, live_bytes: 5) }
+        assert_equal(%w[a.rb b.rb], Selection.new(top: 2).of(twins).map { |site| site.location.path })
+      end
+
+      def test_the_first_of_all_are_the_first_of_the_chosen
+        many = (1..50).map { |i| site("#{i}.rb", i, live_bytes: i % 7, bytes_allocated: i % 3) }
+        (1..50).each { |top| assert_equal Selection.new.of(many).first(top), Selection.new(top: top).of(many) }
       end
     end
   end

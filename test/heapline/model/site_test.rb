@@ -8,6 +8,13 @@ module Heapline
     class SiteTest < Minitest::Test
       include Snapshots
 
+      def test_values_by_keyword_or_in_order
+        named = Site.new(location: nil, **Site::ZERO, allocations: 3)
+        assert_equal named, Site.new(*Site.members.map { |name| { allocations: 3 }.fetch(name) { Site::ZERO[name] } })
+        assert named.frozen?
+        assert_raises(NameError) { Site.new(weight: 1) }
+      end
+
       def test_mean_lifespans
         one = site("a.rb", 1, frees: 4, age_sum: 6, age_ms_sum: 10)
         assert_equal [1.5, 2.5], [one.mean_age, one.mean_age_ms]

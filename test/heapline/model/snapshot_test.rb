@@ -36,6 +36,16 @@ module Heapline
         assert_raises(ArgumentError) { one.group_by(:size) }
       end
 
+      def test_sums_are_the_groups_in_no_order
+        twins = [site("a.rb", 1, live_bytes: 5), site("a.rb", 1, live_bytes: 6, tag: "job"),
+                 site("b.rb", 2, live_bytes: 7, label: "b", tag: "job")]
+        one = snapshot(*twins)
+        assert_equal one.group_by(:tag).values.sort_by(&:live_bytes), one.sums(:tag).sort_by(&:live_bytes)
+        assert_equal [["a.rb:1", 11, nil], ["b.rb:2", 7, "job"]],
+                     (one.sums(:location).map { |sum| [sum.location.name, sum.live_bytes, sum.tag] })
+        assert_raises(ArgumentError) { one.sums(:size) }
+      end
+
       def test_a_location_over_all_libraries_and_tags
         one = snapshot(site("a.rb", 1, frees: 1), site("a.rb", 1, frees: 2, library: "l.so"),
                        site("a.rb", 10, frees: 4))
