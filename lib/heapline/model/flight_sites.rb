@@ -5,8 +5,8 @@ require_relative "site"
 
 module Heapline
   module Model
-    # Makes Sites of what Native.each_site yields. There may be 100,000 and more: values are taken and given in order, and
-    # names are looked at once.
+    # Makes Sites of what Native.each_site yields. There may be 100,000 and more: values are taken and given in order,
+    # and names are looked at once.
     class FlightSites
       KINDS = { 0 => :special, 1 => :ruby, 2 => :native }.freeze
       SPECIAL = { 0 => "(none)", 1 => "(other)", 2 => "(quiet)", 3 => "(exiting threads)" }.freeze

@@ -2,8 +2,8 @@
 
 module Heapline
   module Model
-    # What one site, or a group of sites, counted. A frozen plain value, made with keywords, or, by those that make many,
-    # with all values in order.
+    # What one site, or a group of sites, counted. A frozen plain value, made with keywords, or, by those that make
+    # many, with all values in order.
     #
     # Blocks and calls are counts; *_bytes and bytes_* are requested bytes; age_* are GC generations of freed blocks;
     # age_ms_* are approximate milliseconds. growth is live now less live at the baseline and may be negative;
