@@ -14,7 +14,7 @@ module Heapline
                  .freeze
     FILES = { "openmetrics" => "open_metrics" }.freeze
 
-    # The class of a format. Raises UsageError where there is none of that name.
+    # The class of a format, loaded now. Raises UsageError where there is none of that name.
     def self.fetch(name)
       constant = NAMES.fetch(name) { raise UsageError, "no such format: #{name}; there are #{NAMES.keys.join(", ")}" }
       require_relative "format/#{FILES.fetch(name, name)}"

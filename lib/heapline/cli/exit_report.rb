@@ -3,6 +3,8 @@
 require_relative "../model"
 require_relative "command"
 require_relative "next_steps"
+require_relative "output_file"
+require_relative "rendering"
 require_relative "run_options"
 
 module Heapline
@@ -34,47 +36,38 @@ module Heapline
       end
 
       def show
-        text.render(@snapshot, @err) unless @settings[:quiet]
+        return if @settings[:quiet]
+
+        format_named("text", more: NextSteps.for_exit(@snapshot, @settings)).render(@snapshot, @err)
       end
 
       def memory
         Model::ProcessMemory.read(@snapshot.pid)
       end
 
-      def text(more: NextSteps.for_exit(@snapshot, @settings))
-        require_relative "../format/text"
-        shown = { top: 20 }.merge(@settings.slice(:top, :sort, :min))
-        Format::Text.new(memory: memory, directory: Dir.pwd, env: @env, more: more, **shown)
-      end
-
-      def json
-        require_relative "../format/json"
-        shown = @settings.slice(:top, :min)
-        shown[:sort] = Format::Columns.fetch(@settings[:sort]).figure if @settings[:sort]
-        Format::Json.new(memory: memory, **shown)
+      # The format of this name, with what HEAPLINE asks for.
+      def format_named(name, more: [])
+        Rendering.format(name, memory: memory, directory: Dir.pwd, env: @env, more: more,
+                               **@settings.slice(:top, :sort, :min))
       end
 
       def write_file
-        case File.extname(output)
-        when ".heapline" then copy
-        when ".json" then File.open(output, "w") { |file| json.render(@snapshot, file) }
-        else File.open(output, "w") { |file| text(more: []).render(@snapshot, file) }
+        OutputFile.write(output) do |file|
+          flight_file? ? copy(file) : format_named(Format.of_file(output)).render(@snapshot, file)
         end
         @err.puts "heapline: wrote #{output}#{hint}" unless @settings[:quiet]
-      rescue SystemCallError => e
-        raise Error, "the report cannot be written to #{output}: #{e.message}"
+      end
+
+      def flight_file?
+        File.extname(output) == ".heapline"
       end
 
       def hint
-        "; see it with: heapline report #{Shellwords.escape(output)}" if File.extname(output) == ".heapline"
+        "; see it with: heapline report #{Shellwords.escape(output)}" if flight_file?
       end
 
-      # The flight file names files and methods of the program: the owner's alone.
-      def copy
-        File.open(output, File::WRONLY | File::CREAT | File::TRUNC, 0o600) do |file|
-          file.chmod(0o600)
-          IO.copy_stream("/proc/self/fd/#{@options[:fd]}", file, @snapshot.flight_bytes)
-        end
+      def copy(file)
+        IO.copy_stream("/proc/self/fd/#{@options[:fd]}", file, @snapshot.flight_bytes)
       end
     end
   end

@@ -3,6 +3,8 @@
 require_relative "../model"
 require_relative "command"
 require_relative "next_steps"
+require_relative "output_file"
+require_relative "rendering"
 require_relative "run_options"
 
 module Heapline
@@ -12,7 +14,6 @@ module Heapline
       USAGE_LINE = "report [options] PID|FILE"
       SUMMARY = "Show which lines hold the memory of a process that runs, hangs or has died"
       GROUPS = %w[gem file library tag].freeze
-      DEFAULTS = { top: 20, sort: :growth, min: 0 }.freeze
 
       def call(argv)
         return exit_report(argv) if argv.first == "--exit"
@@ -35,7 +36,11 @@ module Heapline
         end
         parser.on("--min BYTES", "least live or growth bytes of a row") { |value| @options[:min] = Size.bytes(value) }
         parser.on("--by GROUP", GROUPS, "sums by #{GROUPS.join(", ")}") { |value| @options[:by] = value.to_sym }
-        parser.on("--json", "JSON instead of text") { @options[:json] = true }
+        parser.on("--format NAME", formats = Format::NAMES.keys, formats.join(", ")) { |name| @options[:format] = name }
+        parser.on("--json", "the same as --format json") { @options[:format] = "json" }
+        parser.on("-o", "--output FILE", "write to FILE; its end says the format, unless --format does") do |path|
+          @options[:output] = output_name(path)
+        end
         parser.on("--merge", "add the processes that were forked from it") { @options[:merge] = true }
       end
 
@@ -84,27 +89,33 @@ module Heapline
       end
 
       def render(snapshot, source)
-        options = DEFAULTS.merge(@options)
-        memory = Model::ProcessMemory.read(snapshot.pid) if snapshot.state == :running && !@options[:merge]
-        shown = options.slice(:top, :sort, :min, :by)
-        if @options[:json]
-          json(snapshot, memory, shown)
+        format = Rendering.format(name, memory: memory(snapshot), directory: Dir.pwd, env: @env,
+                                        more: output ? [] : NextSteps.for_report(snapshot, source, @options),
+                                        **@options.slice(:top, :sort, :min, :by))
+        if output
+          OutputFile.write(output) { |file| format.render(snapshot, file) }
         else
-          text(snapshot, memory, shown, source)
+          Rendering.show(format, snapshot, @out)
         end
       end
 
-      def json(snapshot, memory, shown)
-        require_relative "../format/json"
-        shown[:sort] = Format::Columns.fetch(shown[:sort]).figure
-        shown[:top] = @options.fetch(:top, 0)
-        Format::Json.new(memory: memory, **shown).render(snapshot, @out)
+      def output_name(path)
+        return path unless path.end_with?(".heapline")
+
+        raise UsageError, "#{path} is a flight file's name: heapline snapshot PID -o #{path} writes one"
       end
 
-      def text(snapshot, memory, shown, source)
-        require_relative "../format/text"
-        more = NextSteps.for_report(snapshot, source, shown)
-        Format::Text.new(memory: memory, directory: Dir.pwd, env: @env, more: more, **shown).render(snapshot, @out)
+      def name
+        @options[:format] || (output ? Format.of_file(output) : "text")
+      end
+
+      def output
+        @options[:output]
+      end
+
+      # What the kernel says of several processes does not add up: they share pages.
+      def memory(snapshot)
+        Model::ProcessMemory.read(snapshot.pid) if snapshot.state == :running && !@options[:merge]
       end
     end
   end

@@ -15,7 +15,7 @@ module Heapline
       ALL = [
         Option.new(key: :quiet, kind: :flag, switch: ["-q", "--quiet"], help: "no report at the end"),
         Option.new(key: :output, kind: :path, switch: ["-o", "--output FILE"],
-                   help: "write the report to FILE: .json, .heapline (flight file), else text"),
+                   help: "write the report to FILE: .heapline (flight file), .html, .json, .csv, .pb.gz, … else text"),
         Option.new(key: :top, kind: :count, switch: ["--top N"], help: "rows of the report (20; 0: all)"),
         Option.new(key: :sort, kind: :sort, switch: ["--sort KEY"],
                    help: "sort by #{Format::Columns::KEYS.join(", ")}"),

@@ -18,6 +18,8 @@ module Heapline
       # [type, unit, figure of Site], in the order of Go's heap profiles.
       SAMPLE_TYPES = [%w[alloc_objects count allocations], %w[alloc_space bytes bytes_allocated],
                       %w[inuse_objects count live_blocks], %w[inuse_space bytes live_bytes]].freeze
+      # What it writes is no text.
+      BINARY = true
       DEFAULT_TYPE = "inuse_space"
       # zlib: deflate behind a gzip header without time and name.
       GZIP = Zlib::MAX_WBITS + 16

@@ -40,6 +40,14 @@ module Heapline
         assert_equal 25_600, JSON.parse(File.read(output("r.json")))["totals"]["live_bytes"]
       end
 
+      def test_writes_every_format_by_the_end_of_its_name
+        { "r.csv" => "location,", "r.pb.gz" => "\x1f\x8b".b, "r.prom" => "# HELP heapline_", "r.folded" => "rack;",
+          "r.speedscope.json" => '{"$schema"' }.each do |name, beginning|
+          report("output:#{output(name)},quiet")
+          assert File.binread(output(name)).start_with?(beginning), name
+        end
+      end
+
       def test_writes_a_flight_file_for_its_owner_alone
         File.write(output("r.heapline"), "x" * 1_000_000)
         assert_match(/see it with: heapline report/, report("output:#{output("r.heapline")}").err)

@@ -10,6 +10,10 @@ module Heapline
     class ReportTest < Minitest::Test
       include CliHelper
 
+      def output(name)
+        File.join(@directory, name)
+      end
+
       def test_a_file
         result = heapline("report", flight(file: File.join(@directory, "x.heapline")))
         assert_equal [0, ""], [result.status, result.err]
@@ -54,6 +58,31 @@ module Heapline
         assert_equal [25_600, 50], data["totals"].values_at("live_bytes", "live_blocks")
         data = JSON.parse(heapline("report", "--json", "--by", "gem", flight).out)
         assert_equal "rack", data["groups"][0]["gem"]
+      end
+
+      def test_formats
+        assert_match(%r{\Arack;/g/gems/rack-1.0/leak.rb;Leak#leak leak.rb:12 25600$},
+                     heapline("report", "--format", "collapsed", flight).out)
+        assert_equal "\x1f\x8b".b, heapline("report", "--format", "pprof", flight).out.b[0, 2]
+        assert_match(/growth_bytes.*\r\nrack,/, heapline("report", "--format", "csv", "--by", "gem", flight).out)
+        result = heapline("report", "--format", "pprof", "--by", "gem", flight)
+        assert_equal [2, "", true], [result.status, result.out, result.err.include?("pprof has no --by")]
+        assert_equal 2, heapline("report", "--format", "yaml", flight).status
+      end
+
+      def test_into_a_file_whose_name_says_the_format
+        assert_equal [0, "", ""], heapline("report", "-o", output("r.csv"), flight).to_a
+        assert_match(/\Alocation,path,.*\r\n.*leak.rb:12,/, File.read(output("r.csv")))
+        heapline("report", "-o", output("r.txt"), flight)
+        assert_match(/RSS no longer known.*leak.rb:12/m, File.read(output("r.txt")))
+        heapline("report", "-o", output("r.txt"), "--format", "collapsed", flight)
+        assert_match(/\Arack;/, File.read(output("r.txt")))
+      end
+
+      def test_a_flight_file_is_snapshots_affair
+        result = heapline("report", "-o", output("r.heapline"), flight)
+        assert_equal 2, result.status
+        assert_match(/heapline snapshot PID -o /, result.err)
       end
 
       def test_merge_leaves_out_what_cannot_be_read_and_says_so

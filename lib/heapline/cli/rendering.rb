@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+require_relative "../format"
+require_relative "../format/columns"
+
+module Heapline
+  module CLI
+    # From what was asked on the command line to a format that is ready to render.
+    module Rendering
+      # What the reader asked for must have an effect, or be an error.
+      ASKED = { by: "--by" }.freeze
+
+      # The format of this name. options: what a format may want to know (top, sort as a key of Columns, min, by,
+      # memory, directory, more, env …); each gets what it takes.
+      def self.format(name, **options)
+        type = Format.fetch(name)
+        known = type.instance_method(:initialize).parameters.map(&:last)
+        ASKED.each do |option, switch|
+          raise UsageError, "#{name} has no #{switch}" if options[option] && !known.include?(option)
+        end
+        options[:sort] = Format::Columns.fetch(options[:sort]).figure if options[:sort] && name != "text"
+        type.new(**options.slice(*known))
+      end
+
+      # Render to standard output; bytes that are no text not to a terminal.
+      def self.show(format, snapshot, out)
+        if format.class.const_defined?(:BINARY)
+          raise UsageError, "this format is not for a terminal: give -o FILE, or a pipe" if out.tty?
+
+          out.binmode
+        end
+        format.render(snapshot, out)
+      end
+    end
+  end
+end
