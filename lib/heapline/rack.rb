@@ -14,6 +14,9 @@ module Heapline
   # A body that is generated after `call` has returned (streaming) is outside. At most `limit` different labels, all
   # further ones are "(other)".
   class Rack
+    autoload :Endpoint, "heapline/rack/endpoint"
+    autoload :Mount, "heapline/rack/mount"
+
     METHODS = %w[GET HEAD POST PUT PATCH DELETE OPTIONS].freeze
     DEPTH = 6
     # Segments that name one thing among many: numbers, UUIDs, digests, tokens.

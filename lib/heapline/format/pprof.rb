@@ -25,8 +25,9 @@ module Heapline
       GZIP = Zlib::MAX_WBITS + 16
       MAPPING = 1
 
-      # The defaults write every site.
-      def initialize(top: 0, sort: :live_bytes, min: 0)
+      # The defaults write every site. default: the sample type that is shown unless another is asked for.
+      def initialize(top: 0, sort: :live_bytes, min: 0, default: DEFAULT_TYPE)
+        @default = default
         @selection = Selection.new(top: top, sort: sort, min: min)
       end
 
@@ -111,7 +112,7 @@ module Heapline
         message.integer(10, ((snapshot.duration || 0) * 1_000_000_000).round)
         message.message(11, value_type("space", "bytes")).integer(12, 1)
         message.integers(13, comments(snapshot).map { |text| string(text) })
-        message.integer(14, string(DEFAULT_TYPE))
+        message.integer(14, string(@default))
       end
 
       def comments(snapshot)

@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+require "heapline/rack"
+require "heapline/web/application"
+require "heapline/web/output"
+
+module Heapline
+  class Rack
+    # The figures of this application over HTTP, as a Rack application to mount:
+    #
+    #   mount Heapline::Rack::Endpoint.new(token: ENV["HEAPLINE_TOKEN"]) => "/heapline"           # Rails' routes
+    #   map("/heapline") { run Heapline::Rack::Endpoint.new(token: ENV["HEAPLINE_TOKEN"]) }       # config.ru
+    #
+    # docs/endpoints.md lists the paths. It shows the processes of this application's tree of forks and no others, and
+    # changes nothing. What it allocates is in no figure, and it raises nothing into the application.
+    class Endpoint
+      # token: what a request must bring, 16 bytes or more; open: true where something else decides who gets here.
+      # Raises UsageError without either.
+      def initialize(token: nil, open: false)
+        access = Web::Access.new(token: token, open: open)
+        router = Web::Router.new(Web::Processes.new(own: true))
+        @application = Web::Application.new(access) { |request| router.call(request) }
+      end
+
+      # env → [status, headers, body]
+      def call(env)
+        Heapline.quiet do
+          request = Web::Request.of_rack(env)
+          answer = @application.call(request)
+          answer = wait(env, request, answer) if answer.is_a?(Web::Later)
+          answer.is_a?(Array) ? answer : answer.to_rack(head: request.head?)
+        end
+      end
+
+      private
+
+      # A server that hands out its connection gets its thread back at once; in others this request waits in its own.
+      def wait(env, request, later)
+        return take(later) unless env["rack.hijack?"] && env["rack.hijack"]
+
+        connection = env["rack.hijack"].call
+        Thread.new { Heapline.quiet { answer(connection, request, later) } }
+        [200, {}, []]
+      end
+
+      def take(later)
+        @application.guard do
+          later.take { |seconds| sleep(seconds) }
+        end
+      end
+
+      def answer(connection, request, later)
+        Web::Output.write(connection, take(later).to_http(head: request.head?))
+      rescue SystemCallError, IOError
+        nil # the client has gone
+      ensure
+        connection.close
+      end
+    end
+  end
+end

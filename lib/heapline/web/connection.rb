@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+require_relative "head"
+require_relative "later"
+require_relative "output"
+require_relative "response"
+
+module Heapline
+  module Web
+    # One request on one connection, which ends with its answer.
+    class Connection
+      # Seconds in which the whole head of a request must have come, however it trickles in.
+      PATIENCE = 10
+      # After the answer so many bytes are still taken, for so many seconds, so that a client that sends a body gets to
+      # read the answer.
+      DRAINED = 1024 * 1024
+      DRAINING = 2
+      CHUNK = 16 * 1024
+
+      class Overlong < Error; end
+      class Slow < Error; end
+
+      # stop: an IO that becomes readable when the server ends; patience: seconds, as above.
+      def initialize(socket, stop:, patience: PATIENCE)
+        @socket = socket
+        @stop = stop
+        @patience = patience
+      end
+
+      # Let the block make an answer (Response or Later) of the Request, and send it.
+      def serve(&)
+        bytes = answer(&)
+        drain if bytes && Output.write(@socket, bytes)
+      rescue SystemCallError, IOError
+        nil # the client has gone
+      ensure
+        @socket.close
+      end
+
+      # Send a Response, whatever was asked.
+      def refuse(response)
+        @socket.write_nonblock(response.to_http, exception: false)
+      rescue SystemCallError, IOError
+        nil
+      ensure
+        @socket.close
+      end
+
+      private
+
+      # The bytes of the answer; nil where nobody is there to get it.
+      def answer
+        head = read_head or return nil
+
+        request = Head.parse(head)
+        response = yield(request)
+        response = response.take { |seconds| wait(seconds) } if response.is_a?(Later)
+        response&.to_http(head: request.head?)
+      rescue Head::Malformed => e
+        Response.problem(400, e.message).to_http
+      rescue Overlong
+        Response.problem(431, "the head of the request has more than #{Head::LIMIT} bytes").to_http
+      rescue Slow
+        Response.problem(408, "the request did not come within #{@patience} seconds").to_http
+      end
+
+      # Up to the empty line; nil where the client leaves before it.
+      def read_head
+        bytes = "".b
+        limit = now + @patience
+        until (final = bytes.index(Head::FINAL))
+          raise Overlong if bytes.bytesize > Head::LIMIT
+
+          chunk = read_chunk(limit) or return nil
+          bytes << chunk
+        end
+        raise Overlong if final > Head::LIMIT
+
+        bytes[0, final + Head::FINAL.bytesize]
+      end
+
+      # What is there by `limit`; nil where nothing more comes, or the server ends.
+      def read_chunk(limit)
+        while (chunk = @socket.read_nonblock(CHUNK, exception: false)) == :wait_readable
+          ready, = IO.select([@socket, @stop], nil, nil, [limit - now, 0].max)
+          raise Slow unless ready
+          return nil if ready.include?(@stop)
+        end
+        chunk
+      end
+
+      # True after so many seconds; false once the client has left or the server ends.
+      def wait(seconds)
+        limit = now + seconds
+        while (rest = limit - now).positive?
+          ready, = IO.select([@socket, @stop], nil, nil, rest)
+          next unless ready
+          return false if ready.include?(@stop) || @socket.read_nonblock(CHUNK, exception: false).nil?
+        end
+        true
+      end
+
+      def drain
+        @socket.close_write
+        limit = now + DRAINING
+        taken = 0
+        while taken < DRAINED && (chunk = read_chunk(limit))
+          taken += chunk.bytesize
+        end
+      rescue Slow
+        nil
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

@@ -1,0 +1,132 @@
+# frozen_string_literal: true
+
+require_relative "../format/process_list"
+require_relative "../model"
+
+module Heapline
+  module Web
+    # Which processes may be looked at, and their figures. Either all that this user has under accounting, or those of
+    # the tree of forks that this process belongs to (`own: true`): an application shows itself, not its neighbours.
+    class Processes
+      def initialize(own: false, directory: Model::FlightDirectory.new)
+        @own = own
+        @directory = directory
+        freeze
+      end
+
+      # The pid that is meant where none is named; nil where it must be.
+      def default
+        Process.pid if @own
+      end
+
+      # The pid of the process that all of this tree were forked from; nil where there is no such tree.
+      def root
+        root_of(headers, Process.pid) if @own
+      end
+
+      # Entries (Model::FlightDirectory::Entry) of all that may be looked at, the newest first.
+      def entries
+        return newest unless @own
+
+        pids = living
+        newest.select { |entry| pids.include?(entry.pid) && entry.alive? }
+      end
+
+      # One Format::ProcessList::Row for each of them.
+      def rows
+        entries.map { |entry| row(entry) }
+      end
+
+      # The directory of flight files.
+      def place
+        @directory.path
+      end
+
+      # The Snapshot of one process. Raises FlightError where it may not be looked at or has no figures.
+      def snapshot(pid)
+        return ownself if @own && pid == Process.pid
+
+        entry = entries.find { |candidate| candidate.pid == pid }
+        raise FlightError, unknown(pid) unless entry
+
+        Model::Flight.read(entry.path)
+      end
+
+      # The Snapshot of a process and all that were forked from it.
+      def tree(pid)
+        Model::ProcessTree.merge(snapshot(pid), descendants(pid).filter_map { |one| readable(one) })
+      end
+
+      # Snapshots of those that run: with a pid of it and its descendants, else of all.
+      def running(pid = nil)
+        (pid ? family(pid) : living).filter_map { |one| readable(one) }.select { |snapshot| snapshot.state == :running }
+      end
+
+      private
+
+      def row(entry)
+        snapshot = Model::Flight.read(entry.path)
+        memory = Model::ProcessMemory.read(entry.pid) if snapshot.state == :running
+        Format::ProcessList::Row.new(entry: entry, snapshot: snapshot, memory: memory)
+      rescue FlightError => e
+        Format::ProcessList::Row.new(entry: entry, problem: e.message)
+      end
+
+      def ownself
+        require "heapline"
+        Heapline.snapshot
+      end
+
+      # One entry a pid: its own process's before one of an earlier process with the same pid.
+      def newest
+        @directory.entries.group_by(&:pid).map { |_, same| same.min_by { |entry| entry.alive? ? 0 : 1 } }
+      end
+
+      # Pids of those that run. This process is one of its own tree even where it could not make a file.
+      def living
+        @own ? family(root) : newest.select(&:alive?).map(&:pid)
+      end
+
+      # A process that ends while it is looked at, or a damaged file, hides no other.
+      def readable(pid)
+        snapshot(pid)
+      rescue FlightError
+        nil
+      end
+
+      # Hash of pid => the pid it was forked from (0: none), of the living.
+      def headers
+        newest.select(&:alive?).each_with_object({}) do |entry, found|
+          found[entry.pid] = Model::Flight.header(entry.path)[:forked_from]
+        rescue FlightError
+          next
+        end
+      end
+
+      def root_of(parents, pid)
+        seen = [pid]
+        while (parent = parents[seen.last]) && parents.key?(parent) && !seen.include?(parent)
+          seen << parent
+        end
+        seen.last
+      end
+
+      def family(pid)
+        [pid, *descendants(pid)]
+      end
+
+      # Pids of the living that were forked from `pid`, or from those, the nearest first.
+      def descendants(pid)
+        parents = headers
+        found = [pid]
+        found.each { |one| found.concat(parents.select { |_, parent| parent == one }.keys - found) }
+        found.drop(1)
+      end
+
+      def unknown(pid)
+        where = @own ? "among those of this application" : "in #{@directory.path}"
+        "there is no process #{pid} under accounting #{where}"
+      end
+    end
+  end
+end

@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/mwrap_rack"
+
+class MwrapRackTest < Minitest::Test
+  ROWS = [Heapline::Row.new("app.rb:1", 5000, 10, 4, 2000, 8, 3, 4, 3000, 6),
+          Heapline::Row.new("<b>.rb:2", 3000, 20, 0, 0, 0, 0, 0, 3000, 20)].freeze
+
+  def test_the_first_page_leads_to_the_list
+    assert_includes get("/").last, 'href="/MWRAP/each/2000"'
+    assert_includes get("").last, 'href="/MWRAP/each/2000"'
+  end
+
+  def test_each_is_more_than_so_many_bytes
+    assert_equal %w[app.rb:1 &lt;b&gt;.rb:2], locations("/each/2000")
+    assert_equal %w[app.rb:1], locations("/each/3000")
+    assert_empty locations("/each/5000")
+  end
+
+  def test_each_sorts
+    { "allocations" => true, "frees" => false, "bytes" => false, "location" => true, "mean_life" => true,
+      "nonsense" => false }.each do |column, second_first|
+      expected = %w[app.rb:1 &lt;b&gt;.rb:2]
+      assert_equal second_first ? expected.reverse : expected, locations("/each/0", "sort=#{column}"), column
+    end
+  end
+
+  def test_at_shows_one
+    assert_includes get("/at/app.rb:1").last, "<td>5000</td><td>10</td><td>4</td><td>3000</td><td>2.000</td><td>3</td>"
+    assert_equal 200, get("/at/%3Cb%3E.rb:2").first
+    assert_equal 404, get("/at/none.rb:1").first
+  end
+
+  def test_without_the_preload_there_is_nothing
+    status, _, body = MwrapRack.new.call(environment("/each/0", ""))
+    assert_equal 200, status
+    refute_includes body.join, "<td>"
+  end
+
+  def test_a_token_in_the_environment_guards_it
+    ENV["HEAPLINE_TOKEN"] = "0123456789abcdef"
+    assert_equal 401, get("/").first
+  ensure
+    ENV.delete("HEAPLINE_TOKEN")
+  end
+
+  def test_all_else_is_missing
+    ["/each/", "/each/x", "/heap_pages", "/at/"].each { |path| assert_equal 404, get(path).first, path }
+  end
+
+  private
+
+  # [status, body]
+  def get(path, query = "")
+    replacing(Heapline, :enabled?, true) do
+      replacing(Heapline, :rows, ROWS) do
+        replacing(Heapline, :quiet, ->(*) { flunk }) do
+          Heapline.define_singleton_method(:quiet) { |&block| block.call(1) }
+          status, _, body = MwrapRack.new.call(environment(path, query))
+          [status, body.join]
+        end
+      end
+    end
+  end
+
+  def environment(path, query)
+    { "REQUEST_METHOD" => "GET", "SCRIPT_NAME" => "/MWRAP", "PATH_INFO" => path, "QUERY_STRING" => query }
+  end
+
+  def locations(path, query = "")
+    get(path, query).last.scan(%r{/at/[^"]*">([^<]*)</a>}).flatten
+  end
+end
