@@ -31,6 +31,7 @@ static uint64_t string_arena;  /* first page << 32 | bytes used */
 static uint32_t earlier_arena; /* its first page: a thread may be writing its last string still */
 static int fork_fd = -1;
 static size_t copied_bytes;
+static uint32_t copied_arenas[2]; /* that were being written when the copy was begun; later ones lie beyond it */
 static dev_t file_device;
 static ino_t file_inode;
 
@@ -324,6 +325,8 @@ void hl_flight_before_fork(void) {
     const char *problem;
     const size_t used = copied_bytes = (size_t)hl_load64(&hl_flight.header->page_count) * HL_PAGE_SIZE;
     const off_t size = (off_t)hl_flight.header->page_limit * HL_PAGE_SIZE;
+    copied_arenas[0] = (uint32_t)(hl_load64(&string_arena) >> 32);
+    copied_arenas[1] = hl_load32(&earlier_arena);
     int directory = directory_path[0] ? open(directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     fork_fd = unnamed_file(directory, size, &problem);
     if (fork_fd >= 0 && write_all(hl_flight.base, used)) {
@@ -373,24 +376,28 @@ static int bring_site_records(void) {
     return failed;
 }
 
-/* In the child: between the copy and the fork, other threads of the parent may have made sites, and the child's tables
- * know them by number. The parent's flight is mapped here still: bring over what describes sites. Once written it never
- * changes (F1); figures stay as they were copied. Strings last, for what was brought before may refer to them. */
-static int bring_descriptions(void) {
+/* Counts last: what they count may then be missing, which is allowed, but is never there without being counted. */
+static int bring_counts(void) {
     struct hl_flight_header *header = hl_flight.header;
-    int failed =
+    const int failed =
         write_all(&header->site_count, (size_t)((char *)(&header->tag_count + 1) - (char *)&header->site_count));
-    if (!failed) failed = bring_site_records();
-    if (!failed) failed = bring_pages(HL_LIBRARY_TABLE_PAGE, HL_FIXED_PAGES - HL_LIBRARY_TABLE_PAGE);
-    if (!failed) failed = bring_pages((uint32_t)(string_arena >> 32), STRING_ARENA_PAGES);
-    if (!failed) failed = bring_pages(earlier_arena, STRING_ARENA_PAGES);
     const uint64_t pages = hl_load64(&header->page_count);
     const uint32_t copied = (uint32_t)(copied_bytes / HL_PAGE_SIZE);
-    if (!failed) failed = bring_pages(copied, (uint32_t)pages - copied);
-    return failed ||
-                   pwrite(fork_fd, &pages, sizeof(pages), (char *)&header->page_count - (char *)header) == sizeof(pages)
-               ? failed
-               : -EIO;
+    if (failed || bring_pages(copied, (uint32_t)pages - copied)) return -EIO;
+    const off_t place = (char *)&header->page_count - (char *)header;
+    return pwrite(fork_fd, &pages, sizeof(pages), place) == sizeof(pages) ? 0 : -EIO;
+}
+
+/* In the child: after the copy other threads of the parent may have made sites, and the child's tables know by number
+ * those that were made before the fork. The parent's flight is mapped here still, and the parent goes on: bring over
+ * what describes sites, by now. Once written it never changes (F1); figures stay as they were copied. What refers comes
+ * before what it refers to. */
+static int bring_descriptions(void) {
+    int failed = bring_site_records();
+    if (!failed) failed = bring_pages(HL_LIBRARY_TABLE_PAGE, HL_FIXED_PAGES - HL_LIBRARY_TABLE_PAGE);
+    if (!failed) failed = bring_pages(copied_arenas[0], STRING_ARENA_PAGES);
+    if (!failed) failed = bring_pages(copied_arenas[1], STRING_ARENA_PAGES);
+    return failed ? failed : bring_counts();
 }
 
 static int remap_file(size_t size) {
@@ -422,6 +429,7 @@ void hl_flight_become_child(void) {
         return;
     }
     madvise(hl_flight.base, size, MADV_DONTDUMP);
+    string_arena = earlier_arena = 0; /* the parent wrote on in its own, and that was brought */
     pages_backed = (uint32_t)hl_flight.header->page_count;
     hl_flight.header->forked_from = parent;
     hl_flight.header->request = 0;

@@ -224,6 +224,42 @@ static void a_child_by_a_bare_system_call_is_no_exception(void) {
     check_flight();
 }
 
+/* A site of a file of its own, whose name is `length` bytes long. */
+static void allocate_in(const char *file, int number, int length) {
+    char name[200];
+    snprintf(name, sizeof(name), "/%s/%0*d.rb", file, length, number);
+    struct fake_code *other = fake_ruby_compile(name, "work", 1, 4);
+    fake_ruby_push(other, 1);
+    free(fake_ruby_allocate(30));
+    fake_ruby_pop();
+}
+
+/* Until its first call a child has nothing of its own, and by then the parent has gone on. */
+static void what_a_parent_does_next_disturbs_no_child(void) {
+    int ends[2];
+    char byte = 0;
+    begin("quiet");
+    allocate_in("both", 0, 10);
+    CHECK(pipe(ends) == 0);
+    fflush(NULL);
+    pid_t child_pid = fork();
+    if (child_pid == 0) {
+        CHECK(read(ends[0], &byte, 1) == 1);
+        for (int i = 0; i < 300; i++) allocate_in("child", i, 20);
+        for (int i = 0; i < 300; i += 50) {
+            snprintf(path, sizeof(path), "/child/%020d.rb", i);
+            CHECK(flight_find(path, 2) != 0);
+        }
+        check_flight();
+        below_exit((int)check_failures());
+    }
+    for (int i = 0; i < 300; i++) allocate_in("parent", i, 3 + i % 90);
+    CHECK(write(ends[1], &byte, 1) == 1);
+    int status = -1;
+    CHECK(waitpid(child_pid, &status, 0) == child_pid && status == 0);
+    check_flight();
+}
+
 /* ---- fork while other threads allocate ---- */
 
 enum { THREADS = 16, FORKS = 60 };
@@ -281,6 +317,7 @@ static const struct check_test tests[] = {
     {"parent_and_child_go_apart", parent_and_child_go_apart},
     {"children_are_left_alone_where_nobody_follows", children_are_left_alone_where_nobody_follows},
     {"a_child_by_a_bare_system_call_is_no_exception", a_child_by_a_bare_system_call_is_no_exception},
+    {"what_a_parent_does_next_disturbs_no_child", what_a_parent_does_next_disturbs_no_child},
     {"children_of_a_busy_process_work", children_of_a_busy_process_work},
 };
 CHECK_MAIN(tests)
