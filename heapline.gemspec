@@ -16,7 +16,7 @@ Gem::Specification.new do |spec|
 
   # Globs and not git: the gem also builds from an unpacked archive.
   spec.files = Dir.chdir(__dir__) do
-    Dir["exe/*", "lib/**/*.rb", "ext/**/*.{c,h,rb,map}", "sig/**/*.rbs", "examples/*", "docs/*.md",
+    Dir["exe/*", "lib/**/*.{rb,js,css}", "ext/**/*.{c,h,rb,map}", "sig/**/*.rbs", "examples/*", "docs/*.md",
         "LICENSE", "README.md", "CHANGELOG.md"].select { |path| File.file?(path) }
   end
   spec.bindir = "exe"

@@ -10,7 +10,8 @@ module Tasks
 end
 
 %w[
-  shell plain_ruby tally complaints layers minitest_run c_flags c_tests sanitizers gate gates docs_gate symbols_gate
+  shell assets plain_ruby tally complaints layers minitest_run c_flags c_tests sanitizers gate assets_gate gates
+  browser_tests docs_gate symbols_gate
   suite_outcome suite_comparison cruby_suite gem_suites fuzzing
   matrix/interpreter matrix/gem_files matrix/work_copy matrix/tarball_ruby matrix/debian_root matrix/run
 ].each { |name| require_relative "support/#{name}" }

@@ -26,6 +26,15 @@ namespace :test do
     Tasks::MinitestRun.new("test:gates", Dir["test/gates/**/*_test.rb"]).run.report
   end
 
+  desc "The HTML report in headless Chromium"
+  task :browser do
+    if (reason = Tasks::BrowserTests.unavailable)
+      puts "test:browser: skipped, #{reason}"
+    else
+      Tasks::BrowserTests.run.report
+    end
+  end
+
   desc "Build the gem, install it into an empty GEM_HOME and use it from there"
   task :package do
     Tasks::MinitestRun.new("test:package", Dir["test/package/**/*_test.rb"]).run.report

@@ -100,7 +100,7 @@ module Tasks
 
     def self.all
       [Compiler.new("gcc"), Compiler.new(CFlags.clang), ClangFormat.new, Cppcheck.new, Rubocop.new, Rbs.new,
-       Shellcheck.new]
+       Shellcheck.new, AssetsGate.new]
     end
   end
 end

@@ -1,0 +1,171 @@
+// What Heapline::Format::Html::Data wrote: sites as columns over one table of strings, the rest as small objects.
+
+/** Figures of a site, as Heapline::Model::Site has them. */
+export const FIGURES = [
+  "growth_bytes", "live_bytes", "retained_bytes", "live_blocks", "bytes_allocated", "allocations", "frees", "temporary",
+  "age_sum", "age_max", "age_ms_sum", "age_ms_max",
+] as const;
+export type Figure = (typeof FIGURES)[number];
+export type Figures = Record<Figure, number[]>;
+
+/** Numbers in `place` to `tag` point into the strings; 0 is none. `line` is -1 where `place` is the whole name. */
+interface Columns extends Figures {
+  place: number[];
+  line: number[];
+  label: number[];
+  library: number[];
+  gem: number[];
+  tag: number[];
+}
+
+export interface LedgerLine {
+  key: string;
+  name: string;
+  bytes: number;
+  parts: LedgerLine[];
+}
+
+export type Verdict = "leak" | "cache" | "bloat" | "churn" | "steady";
+
+export interface Series {
+  location: string;
+  label: string | null;
+  gem: string | null;
+  library: string | null;
+  tag: string | null;
+  processes: number | null;
+  verdict: Verdict;
+  slope: number | null;
+  slope_low: number | null;
+  slope_high: number | null;
+  live_bytes: number;
+  growth_bytes: number;
+  points: [number, number][];
+}
+
+export interface ProcessFacts {
+  command: string;
+  facts: string[];
+  since: string | null;
+}
+
+export interface Report {
+  version: string;
+  process: ProcessFacts | null;
+  tiles: [string, string, string | null][];
+  /** What was survived and may make figures wrong, in sentences. */
+  notes: string[];
+  strings: string[];
+  sites: Columns | null;
+  left_out: number;
+  /** By number of site: number of the first line, and the lines. */
+  sources: Record<string, [number, string[]]>;
+  ledger: { rss_bytes: number; lines: LedgerLine[] } | null;
+  growth: Series[] | null;
+}
+
+const MOST = 0.9; // of the files: those elsewhere keep their whole path
+
+/** The sites, read row by row. */
+export class Sites {
+  readonly count: number;
+  readonly figures: Figures;
+  private readonly shortened = new Map<number, string>();
+  private readonly root: string;
+
+  constructor(private readonly report: Report, private readonly columns: Columns) {
+    this.count = columns.place.length;
+    this.figures = columns;
+    this.root = this.applicationRoot();
+  }
+
+  place(site: number): string { return this.string(this.columns.place[site]); }
+  line(site: number): number { return this.columns.line[site]; }
+  label(site: number): string { return this.string(this.columns.label[site]); }
+  library(site: number): string { return this.string(this.columns.library[site]); }
+  tag(site: number): string { return this.string(this.columns.tag[site]); }
+  isRuby(site: number): boolean { return this.line(site) >= 0; }
+
+  /** "/app/leak.rb:12", or the name of native code. */
+  location(site: number): string {
+    return this.withLine(this.place(site), site);
+  }
+
+  /** The same without the directory that all of the application's files share, and without that of gems. */
+  shortLocation(site: number): string {
+    return this.withLine(this.shortPlace(site), site);
+  }
+
+  shortPlace(site: number): string {
+    const number = this.columns.place[site];
+    let short = this.shortened.get(number);
+    if (short === undefined) this.shortened.set(number, (short = this.shorten(this.string(number))));
+    return short;
+  }
+
+  gem(site: number): string {
+    return this.string(this.columns.gem[site]) || (this.isRuby(site) ? "(application)" : "(native code)");
+  }
+
+  source(site: number): { first: number; lines: string[] } | null {
+    const found = this.report.sources[site];
+    return found ? { first: found[0], lines: found[1] } : null;
+  }
+
+  /** The text of the site's own line, where it was readable. */
+  sourceLine(site: number): string {
+    const found = this.source(site);
+    return found?.lines[this.line(site) - found.first]?.trim() ?? "";
+  }
+
+  private withLine(place: string, site: number): string {
+    return this.isRuby(site) ? `${place}:${this.line(site)}` : place;
+  }
+
+  private string(number: number): string {
+    return this.report.strings[number] ?? "";
+  }
+
+  /** A path without what all paths share. */
+  shorten(path: string): string {
+    const gem = /^.*\/gems\/([^/]+-\d[^/]*\/.*)$/.exec(path);
+    if (gem) return gem[1];
+    return this.root && path.startsWith(this.root) ? path.slice(this.root.length) : path;
+  }
+
+  /** The deepest directory that holds nearly all files of the application; "" where that is the root of all. */
+  private applicationRoot(): string {
+    const numbers = new Set<number>();
+    for (let site = 0; site < this.count; site++) {
+      if (this.isRuby(site) && this.columns.gem[site] === 0) numbers.add(this.columns.place[site]);
+    }
+    let inside = Array.from(numbers, (number) => this.string(number)).filter((path) => path.startsWith("/"));
+    const least = inside.length * MOST;
+    let root = "/";
+    while (inside.length > 0) {
+      const [next, paths] = largestDirectory(inside, root.length);
+      if (next === "" || paths.length < least) break;
+      root += `${next}/`;
+      inside = paths;
+    }
+    return root.length > 1 ? root : "";
+  }
+}
+
+/** Of paths that share their first characters: the directory after these that most are in, and those paths. */
+function largestDirectory(paths: string[], shared: number): [string, string[]] {
+  const directories = new Map<string, string[]>();
+  for (const path of paths) {
+    const end = path.indexOf("/", shared);
+    const name = end < 0 ? "" : path.slice(shared, end);
+    const members = directories.get(name);
+    if (members) members.push(path);
+    else directories.set(name, [path]);
+  }
+  return [...directories].reduce((best, each) => (each[1].length > best[1].length ? each : best));
+}
+
+/** The report that the page carries. */
+export function read(): Report {
+  return JSON.parse(document.getElementById("data")?.textContent ?? "{}") as Report;
+}

@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require_relative "../../version"
+require_relative "../inert"
+require_relative "../selection"
+require_relative "site_columns"
+require_relative "source_lines"
+require_relative "summary"
+
+module Heapline
+  module Format
+    class Html
+      # All that the page shows, as plain Hashes and Arrays for JSON; assets/src/data.ts reads it. Names are inert.
+      class PageData
+        # Sites whose source is read: those at the top of the table.
+        SOURCES = 500
+
+        def initialize(selection:, ledger: nil, growth: nil, memory: nil, source: true)
+          @selection = selection
+          @ledger = ledger
+          @growth = growth
+          @memory = memory
+          @source = source
+        end
+
+        # The Hash for a snapshot, or for nil.
+        def of(snapshot)
+          sites = snapshot ? @selection.of(snapshot.sites) : []
+          columns = SiteColumns.new(sites)
+          summary = snapshot && Summary.new(snapshot, memory: @memory, ledger: @ledger)
+          { version: VERSION, process: summary&.process, tiles: summary&.tiles || [], notes: summary&.notes || [],
+            sites: snapshot && columns.to_h, strings: columns.strings,
+            left_out: snapshot ? snapshot.sites.size - sites.size : 0, sources: sources(sites), ledger: ledger,
+            growth: @growth&.series&.map { |series| growth(series) } }
+        end
+
+        private
+
+        # Number of a site => [number of the first line, lines].
+        def sources(sites)
+          @source ? SourceLines.new.of(sites.first(SOURCES)) : {}
+        end
+
+        def ledger
+          @ledger && { rss_bytes: @ledger.rss_bytes, lines: @ledger.lines.map { |line| line(line) } }
+        end
+
+        def line(line)
+          { key: line.key.to_s, name: Inert.text(line.name), bytes: line.bytes,
+            parts: (line.parts || []).map { |part| line(part) } }
+        end
+
+        def growth(series)
+          names = %i[location label gem library tag].to_h { |name| [name, text(series.public_send(name))] }
+          { **names, processes: series.processes, verdict: series.verdict, slope: number(series.slope_bytes_per_hour),
+                     slope_low: number(series.slope_low), slope_high: number(series.slope_high),
+                     live_bytes: series.live_bytes, growth_bytes: series.growth_bytes, points: series.points }
+        end
+
+        def text(name)
+          name && Inert.text(name)
+        end
+
+        # JSON knows neither NaN nor infinity; the page has no use for fractions of a byte.
+        def number(value)
+          value.round if value&.finite?
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require_relative "../inert"
+
+module Heapline
+  module Format
+    class Html
+      # Sites as columns of integers over one table of strings: a tenth of the bytes of an object a site, and read by a
+      # browser in as little time. A column is as long as there are sites; names are numbers in `strings`, 0 is none.
+      class SiteColumns
+        FIGURES = %i[growth_bytes live_bytes retained_bytes live_blocks bytes_allocated allocations frees temporary
+                     age_sum age_max age_ms_sum age_ms_max].freeze
+        # The line of what has none.
+        NO_LINE = -1
+
+        # Array of String, inert; complete once to_h was called.
+        attr_reader :strings
+
+        def initialize(sites)
+          @sites = sites
+          @strings = [""]
+          @numbers = { nil => 0 }
+          @gems = {}
+        end
+
+        def to_h
+          locations = @sites.map(&:location)
+          { place: locations.map { |at| number(at.path || at.to_s) }, line: locations.map { |at| line(at) },
+            label: locations.map { |at| number(at.label) }, library: locations.map { |at| number(at.library) },
+            gem: locations.map { |at| gem(at) }, tag: @sites.map { |site| number(site.tag) },
+            **FIGURES.to_h { |figure| [figure, @sites.map(&figure)] } }
+        end
+
+        private
+
+        def number(text)
+          @numbers[text] ||= @strings.push(Inert.text(text)).size - 1
+        end
+
+        def line(location)
+          location.path ? location.lineno || 0 : NO_LINE
+        end
+
+        # A gem's name takes a search in its path: once a path.
+        def gem(location)
+          @gems[location.path || location.library_path] ||= number(location.gem)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+require "browser/support"
+require "heapline/format/units"
+
+# The page as a whole: what it shows, in light and dark; that names do nothing; that everyone can use it.
+class BrowserReportTest < Minitest::Test
+  include BrowserCase
+
+  HOSTILE = ["<script>document.title='pwned'</script>.rb", "</script><img src=x onerror=alert(1)>.rb",
+             "\e[31mred\a.rb", "nul\0.rb", "\u202Egpj.rb", "line\u2028.rb", "bad\xFF.rb", "javascript:alert(1)"].freeze
+
+  def grown
+    growth(series("/srv/shop/app/order.rb:12"), series("/srv/shop/lib/feed.rb:7", verdict: :cache, live: [1, 9, 9]),
+           *Array.new(12) { |index| series("/srv/shop/app/more#{index}.rb:1", verdict: :steady, live: [5, 5]) })
+  end
+
+  def test_the_ledger_is_a_bar_and_lines_that_open
+    page = show(shop, ledger: ledger)
+    assert_equal 3, texts(page, ".bar .part").size
+    assert_equal ["Ruby objects", "malloc live by Ruby lines", "malloc freed but held", "remainder"],
+                 texts(page, "#ledger li.line > .name, #ledger summary > .name")
+    refute page.value("document.querySelector('#ledger details').open")
+    page.click("#ledger summary")
+    assert page.value("document.querySelector('#ledger details').open")
+    assert_equal %w[rack (application)], texts(page, ".parts .name")
+  end
+
+  def test_without_a_ledger_the_libraries
+    page = show(shop)
+    assert_equal ["Live memory by library"], texts(page, "#ledger h2")
+    assert_equal ["ruby", "libxml2.so.2"], texts(page, "#ledger .name")
+  end
+
+  def test_growth_with_verdicts_and_the_rest_on_demand
+    page = show(shop, growth: grown)
+    assert_equal ["Verdicts: 1 leak · 1 cache · 12 steady."], texts(page, "#growth > .note")
+    page.await("document.querySelectorAll('.plot .curve').length === 6")
+    assert_equal 12, texts(page, ".series li").size
+    page.click(".more")
+    assert_equal 14, texts(page, ".series li").size
+  end
+
+  def test_growth_alone
+    page = show(nil, growth: grown)
+    assert_equal ["Growth over time"], texts(page, "h2")
+  end
+
+  def test_hostile_names_are_text
+    sites = HOSTILE.map { |name| site("/app/#{name}", 1, label: name, library: name, tag: name, live_bytes: 9) }
+    page = show(snapshot(*sites, command: ["ruby", *HOSTILE]), growth: growth(*HOSTILE.map { |name| series(name) }))
+    page.click("tr[data-at='0'] .open")
+
+    assert_match(/\Aruby <script>.*· pid 4711 · heapline\z/, page.value("document.title"))
+    assert_equal 0, page.value("document.querySelectorAll('img, iframe, body script').length")
+    refute_match(/[\0\e\a\u202E\u2028]/, page.value("document.body.textContent"))
+    assert_includes page.value("document.body.textContent"), "\\x1B[31mred\\x07.rb"
+  end
+
+  def test_the_policy_is_in_force
+    page = show(shop)
+    assert_equal "refused", page.value("fetch('data:text/plain,x').then(() => 'fetched', () => 'refused')")
+    markup = "(() => { try { document.body.innerHTML = '<b>x</b>'; } catch (error) { return error.name; } })()"
+    assert_equal "TypeError", page.value(markup)
+    page.complaints.clear # these two are what the policy reports
+  end
+
+  def test_light_and_dark_follow_the_system_until_the_button_is_pressed
+    page = show(shop, dark: true)
+    assert_equal "dark", page.value("document.documentElement.dataset.theme")
+    page.click(".theme")
+    assert_equal "light", page.value("document.documentElement.dataset.theme")
+    assert_equal "light", show(shop).value("document.documentElement.dataset.theme")
+  end
+
+  def test_sizes_are_written_as_everywhere
+    sizes = [0, 999, 1000, -1024, 51_200_000, 999_994, 999_995, 999_999, 1_210_000_000, 7 * (10**15)]
+    page = show(snapshot(*sizes.each_with_index.map { |size, line| site("/a.rb", line + 1, live_bytes: size) }))
+    shown = texts(page, "td.sorted").sort
+    assert_equal sizes.map { |size| Heapline::Format::Units.bytes(size) }.sort, shown
+  end
+
+  # The rules of axe: names, roles, contrast, order of headings …
+  def violations(page)
+    page.value("#{File.read(ENV.fetch("HEAPLINE_AXE"))}; true")
+    page.value(<<~JS)
+      axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations.flatMap((rule) =>
+        rule.nodes.map((node) => rule.id + ": " + node.target.join(" ") + ": " + node.failureSummary)))
+    JS
+  end
+
+  def test_everyone_can_use_it
+    skip "rake test:browser brings the rules" unless ENV["HEAPLINE_AXE"]
+    [false, true].product([1280, 380]).each do |dark, width|
+      page = show(shop, dark: dark, width: width, ledger: ledger, growth: grown)
+      assert_empty violations(page), "dark: #{dark}, width: #{width}"
+      page.click("tr[data-at='0'] .open")
+      assert_empty violations(page), "detail; dark: #{dark}, width: #{width}"
+    end
+  end
+end

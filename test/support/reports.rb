@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+require "heapline/model/ledger"
+
+# A ledger and growth with known figures, in the shape of the models', for the tests of formats.
+module Reports
+  # As Heapline::Model::Ledger.
+  LedgerDouble = Struct.new(:rss_bytes, :lines)
+  # As Heapline::Model::Growth, and its series.
+  GrowthDouble = Struct.new(:series)
+  SeriesDouble = Struct.new(:location, :label, :gem, :library, :tag, # rubocop:disable Lint/StructNewOverride
+                            :processes, :verdict, :slope_bytes_per_hour, :slope_low, :slope_high, :live_bytes,
+                            :growth_bytes, :points, keyword_init: true)
+
+  def ledger
+    parts = [part("rack", 30_000_000), part("(application)", 15_000_000)]
+    LedgerDouble.new(90_000_000, [line(:objects_live, 21_000_000), line(:malloc_ruby, 45_000_000, parts),
+                                  line(:malloc_held, 25_000_000), line(:remainder, -1_000_000)])
+  end
+
+  def growth(*series)
+    GrowthDouble.new(series)
+  end
+
+  # Series with a point every ten minutes.
+  def series(location, live: [1_000_000, 2_000_000, 3_000_000], **fields)
+    points = live.each_with_index.map { |bytes, index| [index * 600, bytes] }
+    SeriesDouble.new(location: location, processes: 1, verdict: :leak, slope_bytes_per_hour: 6_000_000.0,
+                     slope_low: 5_900_000.0, slope_high: 6_100_000.0, live_bytes: live.last,
+                     growth_bytes: live.last - live.first, points: points, **fields)
+  end
+
+  private
+
+  def line(key, bytes, parts = [])
+    Heapline::Model::Ledger::Line.new(key: key, name: Heapline::Model::Ledger::NAMES.fetch(key), bytes: bytes,
+                                      parts: parts)
+  end
+
+  def part(name, bytes)
+    Heapline::Model::Ledger::Line.new(key: name, name: name, bytes: bytes, parts: [])
+  end
+end
