@@ -7,12 +7,11 @@ module Heapline
   # `render(snapshot, io)`; it is loaded when it is asked for.
   module Format
     NAMES = { "text" => :Text, "json" => :Json, "csv" => :Csv, "collapsed" => :Collapsed, "speedscope" => :Speedscope,
-              "pprof" => :Pprof, "prometheus" => :Prometheus, "openmetrics" => :OpenMetrics,
-              "html" => :Html }.freeze
+              "pprof" => :Pprof, "prometheus" => :Prometheus, "openmetrics" => :OpenMetrics, "html" => :Html }.freeze
     # File names by their end, the longest first.
     EXTENSIONS = { ".speedscope.json" => "speedscope", ".pb.gz" => "pprof", ".pprof" => "pprof", ".json" => "json",
-                   ".csv" => "csv", ".collapsed" => "collapsed", ".folded" => "collapsed", ".prom" => "prometheus", ".html" => "html" }
-                 .freeze
+                   ".csv" => "csv", ".collapsed" => "collapsed", ".folded" => "collapsed", ".prom" => "prometheus",
+                   ".html" => "html" }.freeze
     FILES = { "openmetrics" => "open_metrics" }.freeze
 
     # The class of a format, loaded now. Raises UsageError where there is none of that name.
