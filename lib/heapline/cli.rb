@@ -7,8 +7,8 @@ module Heapline
   # and `call(argv)`, which returns the exit status. A command parses, picks a model and a format; it neither analyses
   # nor formats. Commands are loaded when they are used, so that `heapline ruby …` starts quickly.
   module CLI
-    COMMANDS = { "run" => :Run, "report" => :Report, "ps" => :Ps, "baseline" => :Baseline, "serve" => :Serve,
-                 "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
+    COMMANDS = { "run" => :Run, "report" => :Report, "ps" => :Ps, "top" => :Top, "baseline" => :Baseline,
+                 "serve" => :Serve, "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 
     OK = 0

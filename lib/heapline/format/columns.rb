@@ -12,6 +12,11 @@ module Heapline
           site.public_send(figure)
         end
 
+        # Columns of the screen that it takes at least; the title and the figures say the rest.
+        def least
+          0
+        end
+
         def text(site)
           case unit
           when :bytes then Units.bytes(value(site))

@@ -1,80 +1,26 @@
 # frozen_string_literal: true
 
 require_relative "columns"
-require_relative "display_width"
-require_relative "inert"
-require_relative "terminal"
+require_relative "grid"
 
 module Heapline
   module Format
     # Sites as aligned lines: figures right, location last, cut to the terminal's width.
-    class Table
-      GAP = "  "
-      LEAST_LOCATION = 30
+    class Table < Grid
       LEAST_PATH = 24
-      LEAST_CUT = 7
 
       # sites: in the order in which they are shown. sort: key of the column that is marked. directory: paths below it
-      # are shown relative to it. columns: all that may be shown; dispensable: keys, what goes first where the screen
-      # is narrow.
-      def initialize(sites, sort:, terminal:, directory: nil, columns: Columns.for(sort), dispensable: Columns::LEAST)
-        @sites = sites
-        @sort = sort
-        @terminal = terminal
+      # are shown relative to it. others: as for Grid.
+      def initialize(sites, sort:, directory: nil, columns: Columns.for(sort), dispensable: Columns::LEAST, **others)
         @directory = directory&.b
-        @dispensable = dispensable - [sort]
-        @columns = fitting(columns)
-      end
-
-      # The heading and one line a site, without line ends.
-      def lines
-        [@terminal.style(heading, :bold), *@sites.map { |site| line(site) }]
+        super(sites, sort: sort, columns: columns, dispensable: dispensable, **others)
       end
 
       private
 
-      def heading
-        figures = @columns.map { |column| title(column).rjust(width(column)) }
-        "  #{[*figures, "location"].join(GAP)}"
-      end
-
-      def title(column)
-        column.key == @sort ? @terminal.sign("#{column.title}▼") : column.title
-      end
-
-      def line(site)
-        figures = @columns.map { |column| figure(column, site) }
-        "  #{[*figures, location(site)].join(GAP)}"
-      end
-
-      def figure(column, site)
-        text = column.text(site).rjust(width(column))
-        column.key == @sort && column.value(site).positive? ? @terminal.style(text, :yellow) : text
-      end
-
-      def width(column)
-        @widths ||= {}
-        @widths[column.key] ||= [title(column).length, *@sites.map { |site| column.text(site).length }].max
-      end
-
-      # Columns are left out until the location has room.
-      def fitting(columns)
-        @columns = columns
-        @dispensable.each do |key|
-          break if room >= LEAST_LOCATION
-
-          @columns = @columns.reject { |column| column.key == key }
-        end
-        @columns
-      end
-
-      def room
-        @terminal.width - 2 - @columns.sum { |column| width(column) + GAP.length }
-      end
-
       # Path, label and library. The path loses its beginning where there is no room; where that is not enough, the
       # label goes too.
-      def location(site)
+      def cell(site)
         place = site.location
         rest = via(place) + tag(site)
         label = label(place)
@@ -102,10 +48,6 @@ module Heapline
         text = place.to_s.b
         text = text.delete_prefix("#{@directory}/") if @directory && @directory != "/"
         @terminal.inert(text.sub(%r{\A.*/gems/([^/]+-\d[^/]*/)}n, '\1'))
-      end
-
-      def cut(text, limit)
-        DisplayWidth.last(text, [limit, LEAST_CUT].max, sign: @terminal.sign("…"))
       end
 
       def width_of(text)

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "inert"
+
 module Heapline
   module Format
     # What the reader's screen can show: its width in columns, colours, characters beyond ASCII.

@@ -25,6 +25,11 @@ module Heapline
         !fields.nil? && fields[19].to_i == start_ticks && !%w[Z X].include?(fields[0])
       end
 
+      # Is it stopped, by SIGSTOP or a debugger?
+      def stopped?
+        %w[T t].include?(self.class.stat(pid)&.first)
+      end
+
       # The fields of /proc/PID/stat after the command (which may contain anything): state first, start time 20th.
       def self.stat(pid)
         File.binread("/proc/#{Integer(pid)}/stat").rpartition(")").last.split

@@ -20,5 +20,17 @@ module Heapline
         nil
       end
     end
+
+    # What can be asked for often.
+    class ProcessMemory
+      PAGE = 4096
+
+      # RSS in bytes from /proc/PID/statm, for which the kernel need not walk the process's pages; nil where it is gone.
+      def self.rss(pid)
+        File.read("/proc/#{Integer(pid)}/statm").split[1].to_i * PAGE
+      rescue SystemCallError
+        nil
+      end
+    end
   end
 end

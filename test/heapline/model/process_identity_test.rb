@@ -12,6 +12,18 @@ module Heapline
         refute ProcessIdentity.new(Process.pid, identity.start_ticks + 1).alive?
       end
 
+      def test_stopped
+        pid = fork { sleep }
+        identity = await { ProcessIdentity.of(pid) }
+        refute identity.stopped?
+        Process.kill(:STOP, pid)
+        await("the child did not stop") { identity.stopped? }
+        assert identity.alive?
+      ensure
+        Process.kill(:KILL, pid)
+        Process.wait(pid)
+      end
+
       def test_a_zombie_is_dead_and_then_gone
         pid = fork { exit! }
         identity = await { ProcessIdentity.of(pid) }

@@ -13,6 +13,11 @@ module Heapline
         assert_operator memory.pss_bytes, :<=, memory.rss_bytes
       end
 
+      def test_rss_alone
+        assert_operator ProcessMemory.rss(Process.pid), :>, 5_000_000
+        assert_nil ProcessMemory.rss((2**22) + 1)
+      end
+
       def test_no_such_process
         assert_nil ProcessMemory.read((2**22) + 1)
       end

@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require_relative "../../format/screen"
+require_relative "console"
+require_relative "controls"
+require_relative "signals"
+
+module Heapline
+  module CLI
+    class Top
+      # The live screen: reads, draws, waits for a key, a signal or the next reading.
+      class Session
+        # Reading and drawing take at most a fifth of the time of one core, whatever --every says.
+        SHARE = 5
+
+        # view: the first View; every: seconds between two readings.
+        def initialize(console, stage, view:, every:, env:)
+          @console = console
+          @stage = stage
+          @view = view
+          @every = every
+          @env = env
+          @due = 0
+        end
+
+        # Until the watcher or the process ends it. Returns the name of the signal that ended it, or nil.
+        def run
+          @signals = Signals.new
+          @signals.catch { @console.open { step until @over } }
+          @signal
+        rescue EOFError, Errno::EIO, Errno::EPIPE
+          nil
+        end
+
+        private
+
+        def step
+          read if !@view.paused && now >= @due
+          return if @over
+
+          draw
+          @console.keys(@view.paused ? nil : [@due - now, 0].max, @signals.wake).each { |key| press(key) unless @over }
+          @signals.take.each { |name| heed(name) }
+        end
+
+        def read
+          start = now
+          @stage.read(@view)
+          @cost = now - start
+          @due = start + [@every, SHARE * @cost].max
+          ended if @stage.ending
+        end
+
+        # Of one among many: back to the list.
+        def ended
+          return @over = true unless @stage.listed?
+
+          say = "process #{@stage.ending.pid}: #{@stage.ending.state}"
+          leave
+          @stage.message = say
+        end
+
+        def leave
+          @stage.close
+          @view = @view.leave until @view.page == :processes
+          @stage.read(@view)
+        end
+
+        def draw
+          height, width = @console.size
+          terminal = Format::Terminal.new(@console.output, @env, width: width)
+          @screen = Format::Screen.new(terminal, height: height)
+          @console.draw(@screen.lines(@view, @stage.scene(@view)))
+        end
+
+        def press(key)
+          before = @view
+          rows = Format::Screen::Rows.new(@view, @stage.scene(@view).rows)
+          @view, action = Controls.new(@view, rows, @screen.page).press(key)
+          act(action, before, rows.current)
+          @due = 0 if @view.merged != before.merged
+          leave if before.page == :sites && @view.page == :processes
+        end
+
+        def act(action, before, row)
+          case action
+          when :quit then @over = true
+          when :baseline, :own_baseline then @stage.mark_baseline(@view, clear: action == :own_baseline)
+          when :enter_process then enter_process(before, row)
+          end
+        end
+
+        def enter_process(before, row)
+          @stage.observe(row.name)
+          @stage.read(@view)
+        rescue FlightError => e
+          @view = before
+          @stage.message = e.message
+        end
+
+        def heed(name)
+          case name
+          when "WINCH" then @console.forget
+          when "CONT" then @console.take
+          when "TSTP" then suspend
+          when "INT" then @over = true
+          else
+            @signal = name
+            @over = true
+          end
+        end
+
+        def suspend
+          @console.give_back
+          @signals.stop
+          @console.take
+        end
+
+        def now
+          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,134 @@
+# frozen_string_literal: true
+
+require_relative "../display_width"
+require_relative "../sparkline"
+require_relative "../units"
+
+module Heapline
+  module Format
+    class Screen
+      # The lines above the table: how the process stands as a whole.
+      class Header
+        LINES = 4
+        SPARK = 24
+
+        def initialize(view, scene, terminal)
+          @view = view
+          @scene = scene
+          @terminal = terminal
+        end
+
+        # At most `limit` lines: where there are few, memory goes first. The last is empty where there is room.
+        def lines(limit)
+          wanted = @scene.watch ? [title, memory, activity] : fleet
+          kept = limit < wanted.size ? wanted.rotate(1).first(limit) : wanted
+          lines = (wanted & kept).map { |parts| row(parts) }
+          limit > wanted.size ? [*lines, ""] : lines
+        end
+
+        private
+
+        # As many parts as there is room for; the first in any case.
+        def row(parts)
+          parts.compact.reduce do |line, part|
+            longer = "#{line}#{@terminal.sign(" · ")}#{part}"
+            DisplayWidth.of(longer) <= @terminal.width ? longer : (break line)
+          end
+        end
+
+        def title
+          now = @scene.watch.now
+          root = now.root
+          [@terminal.style("heapline top", :bold), who(now), state(now), clock(root), age(root), command(root),
+           ruby(root), root.allocator && @terminal.inert(root.allocator)]
+        end
+
+        def who(now)
+          others = now.snapshots.size - 1
+          "pid #{now.root.pid}#{" and #{others} forked" if others.positive?}"
+        end
+
+        def state(now)
+          return @terminal.style(now.root.state.to_s, :red) if now.root.state != :running
+          return @terminal.style("stopped", :red) if now.stopped
+
+          @terminal.style("paused", :yellow) if @view.paused
+        end
+
+        def clock(root)
+          root.taken_at&.strftime("%H:%M:%S")
+        end
+
+        def age(root)
+          root.started_at && root.taken_at &&
+            "up #{Units.duration([root.taken_at - root.started_at, 0].max)}"
+        end
+
+        def command(root)
+          DisplayWidth.first(@terminal.inert(root.command.join(" ")), [@terminal.width / 3, 10].max,
+                             sign: @terminal.sign("…"))
+        end
+
+        def ruby(root)
+          text = root.ruby && @terminal.inert(root.ruby)
+          text && "Ruby #{text[/\Aruby (\S+)/, 1] || text}"
+        end
+
+        def memory
+          watch = @scene.watch
+          total = watch.activity.total
+          rss = watch.now.rss_bytes
+          [("RSS #{strong(rss)} #{spark(watch.rss)}" if rss),
+           "live #{strong(total.live_bytes)} #{spark(watch.live)}",
+           total.live_rate && "#{Columns::CHANGE[total.live_rate]}/s",
+           (rest(rss, total.live_bytes) if rss)]
+        end
+
+        # RSS without live is the object heap, code, stacks, and what was freed but held.
+        def rest(rss, live)
+          rss > live ? "other #{Units.bytes(rss - live)}" : "#{Units.bytes(live - rss)} not resident"
+        end
+
+        def activity
+          total = @scene.watch.activity.total
+          ["growth #{Units.bytes(total.growth_bytes)} since #{since}", *allocating(total),
+           "#{Units.count(@scene.watch.now.root.gc_count || 0)} GCs"]
+        end
+
+        def allocating(total)
+          return ["rates come with the next reading"] unless total.rates
+
+          share = total.temporary_share
+          calls = Units.count(total.rates.allocations.round)
+          ["allocating #{Columns::RATE[total.allocation_rate]}/s in #{calls} calls/s",
+           share && "#{Columns::SHARE[share]} temporary"]
+        end
+
+        def since
+          watch = @scene.watch
+          return "your baseline at #{clock(watch.baseline.root)}" if watch.baseline
+
+          root = watch.now.root
+          { fork: "the fork", clear: "the baseline" }.fetch(root.baseline_kind, "the start")
+        end
+
+        def fleet
+          rows = @scene.rows
+          total = ->(name) { Units.bytes(rows.sum { |row| row.public_send(name) || 0 }) }
+          [[@terminal.style("heapline top", :bold), "#{rows.size} process#{"es" if rows.size != 1}",
+            (@terminal.style("paused", :yellow) if @view.paused)],
+           ["RSS #{total[:rss_bytes]}", "live #{total[:live_bytes]}", "growth #{total[:growth_bytes]}"]]
+        end
+
+        def strong(bytes)
+          @terminal.style(Units.bytes(bytes), :bold)
+        end
+
+        def spark(trend)
+          width = (@terminal.width / 6).clamp(0, SPARK)
+          @terminal.style(Sparkline.text(trend.values, width: width, unicode: @terminal.unicode?), :cyan)
+        end
+      end
+    end
+  end
+end
