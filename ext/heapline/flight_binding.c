@@ -85,10 +85,47 @@ static void put_figures(VALUE hash, const struct hl_flight_header *header) {
     put_number(hash, "mismatches", header->mismatches);
 }
 
+/* nil: the allocator does not tell. */
+static void put_told(VALUE hash, const char *key, uint64_t value) {
+    put(hash, key, value == HL_UNTOLD ? Qnil : ULL2NUM(value));
+}
+
+/* Pairs of system and free bytes. */
+static VALUE arenas_array(const struct hl_figures *figures) {
+    VALUE arenas = rb_ary_new();
+    for (uint32_t i = 0; i < figures->arena_count && i < HL_ARENAS; i++)
+        rb_ary_push(arenas,
+                    rb_assoc_new(ULL2NUM(figures->arenas[i].system_bytes), ULL2NUM(figures->arenas[i].free_bytes)));
+    return arenas;
+}
+
+/* What the process said of itself: see struct hl_figures. */
+static VALUE asked_hash(const struct hl_figures *figures) {
+    VALUE hash = rb_hash_new();
+    put_number(hash, "objects_ns", figures->objects_ns);
+    put_number(hash, "heap_pages", figures->heap_pages);
+    put_number(hash, "heap_page_bytes", figures->heap_page_bytes);
+    put_number(hash, "live_slots", figures->live_slots);
+    put_number(hash, "free_slots", figures->free_slots);
+    put_number(hash, "live_slot_bytes", figures->live_slot_bytes);
+    put_number(hash, "allocator_ns", figures->allocator_ns);
+    put_told(hash, "resident_bytes", figures->resident_bytes);
+    put_told(hash, "free_bytes", figures->free_bytes);
+    put_told(hash, "metadata_bytes", figures->metadata_bytes);
+    put_told(hash, "returnable_bytes", figures->returnable_bytes);
+    put(hash, "arenas", arenas_array(figures));
+    put_number(hash, "trim_ns", figures->trim_ns);
+    put_number(hash, "trim_before_bytes", figures->trim_before_bytes);
+    put_number(hash, "trim_after_bytes", figures->trim_after_bytes);
+    return hash;
+}
+
 static VALUE header_hash(const struct hl_flight_header *header) {
     VALUE hash = rb_hash_new();
     put_process(hash, header);
     put_figures(hash, header);
+    put(hash, "mapped_bytes", LL2NUM(header->mapped_bytes));
+    put(hash, "figures", asked_hash(&header->figures));
     return hash;
 }
 
@@ -278,17 +315,30 @@ static VALUE rbhl_read_header(VALUE self, VALUE path_or_fd) {
     return read_source(path_or_fd, HEADER, 0);
 }
 
-/* Native.request_baseline(path) -> Hash: the header as it was before the request was set. */
-static VALUE rbhl_request_baseline(VALUE self, VALUE path) {
+/* Set bits of `request`; the header's Hash as it was before. */
+static VALUE request(VALUE path, uint32_t bits) {
     struct reading reading;
-    (void)self;
     take_source(&reading, &path);
     int fd = reading.path ? hl_flight_open(reading.path, O_RDWR, &reading.problem) : reading.fd;
-    int failed = fd < 0 ? fd : hl_flight_request(fd, HL_REQUEST_BASELINE, &reading.header, &reading.problem);
+    int failed = fd < 0 ? fd : hl_flight_request(fd, bits, &reading.header, &reading.problem);
     if (reading.path && fd >= 0) close(fd);
     if (failed) rb_raise(flight_error, "flight file %" PRIsVALUE ": %s", reading.name, reading.problem.text);
     RB_GC_GUARD(path);
     return header_hash(&reading.header);
+}
+
+/* Native.request_baseline(path) -> Hash: the header as it was before the request was set. */
+static VALUE rbhl_request_baseline(VALUE self, VALUE path) {
+    (void)self;
+    return request(path, HL_REQUEST_BASELINE);
+}
+
+/* Native.request_figures(path, survey, trim) -> Hash: the same. survey: the allocator goes through its free blocks;
+ * trim: it gives back what it can. */
+static VALUE rbhl_request_figures(VALUE self, VALUE path, VALUE survey, VALUE trim) {
+    (void)self;
+    return request(path, HL_REQUEST_FIGURES | (RTEST(survey) ? HL_REQUEST_SURVEY : 0u) |
+                             (RTEST(trim) ? HL_REQUEST_TRIM : 0u));
 }
 
 void rbhl_define_flight(VALUE native, VALUE error) {
@@ -301,4 +351,5 @@ void rbhl_define_flight(VALUE native, VALUE error) {
     rb_define_singleton_method(native, "each_site", rbhl_each_site, 2);
     rb_define_singleton_method(native, "read_header", rbhl_read_header, 1);
     rb_define_singleton_method(native, "request_baseline", rbhl_request_baseline, 1);
+    rb_define_singleton_method(native, "request_figures", rbhl_request_figures, 3);
 }

@@ -16,12 +16,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "allocator.h"
+#include "errand.h"
 #include "exit_report.h"
 #include "flight.h"
 #include "lane.h"
 #include "lane_repair.h"
 #include "library.h"
 #include "location.h"
+#include "object_heap.h"
 #include "options.h"
 #include "preload_order.h"
 #include "real_malloc.h"
@@ -75,11 +78,13 @@ static void ruby_ends(void) {
     if (!hl_exit_report_due()) return;
     hl_ruby_flush_output();
     if (hl_options.gc) hl_ruby_collect();
+    hl_object_heap_measure();
     hl_guard_enter(&hl_thread);
     if (hl_thread.own) {
         hl_lane_follow(hl_thread.own);
         hl_lane_publish(hl_thread.own);
     }
+    hl_allocator_measure(0);
     hl_flight.header->ended_ns = hl_flight_now();
     hl_exit_report();
     hl_guard_leave(&hl_thread);
@@ -149,6 +154,7 @@ static void become_child(void) {
     }
     hl_lane_repair(hl_flight_copied_pages());
     hl_lane_after_fork_child(hl_thread.own);
+    hl_errand_after_fork_child();
     hl_site_table_become_child();
     hl_lane_baseline(HL_BASELINE_FORK);
     open_gate();

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../errors"
+require_relative "figures"
 require_relative "flight_sites"
 require_relative "process_identity"
 require_relative "snapshot"
@@ -36,6 +37,13 @@ module Heapline
         Native.request_baseline(path)
       end
 
+      # Ask the process that writes `path` for its figures (Figures); survey: let glibc go through its free blocks;
+      # trim: let the allocator give back what it can. Returns the header as it was.
+      def self.request_figures(path, survey: false, trim: false)
+        require_native
+        Native.request_figures(path, survey, trim)
+      end
+
       class << self
         private
 
@@ -47,7 +55,7 @@ module Heapline
         end
 
         def snapshot(raw, sites)
-          counts = { sites: sites.counted, quiet: sites.quiet, failures: failures(raw) }
+          counts = { sites: sites.counted, quiet: sites.quiet, failures: failures(raw), figures: Figures.of(raw) }
           Snapshot.new(**process(raw), **figures(raw, sites.counted.sum(&:live_bytes)), **counts)
         end
 
