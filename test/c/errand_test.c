@@ -142,6 +142,10 @@ static void ask_in_child(void) {
 
 /* Whatever the parent's helper was doing. */
 static void a_child_can_be_asked(void) {
+#ifdef HL_THREAD_SANITIZER
+    check_skip("the thread sanitizer starts no thread in a forked child");
+#endif
+    if (CHECK_ADDRESS_SANITIZER) check_skip("the address sanitizer must not fork while a thread starts or ends");
     begin();
     for (unsigned i = 0; i < 20; i++) {
         ask(HL_REQUEST_FIGURES);
