@@ -88,8 +88,12 @@ module Heapline
           end
         end
 
+        # A fork's command is its parent's: while it runs, it is known by what it calls itself now ("puma: cluster
+        # worker 0: 4711"), which it mostly decides after the fork.
         def command(raw)
-          raw[:command].b.split("\0").map { |word| word.force_encoding(Encoding::UTF_8) }
+          own = ProcessIdentity.new(raw[:pid], raw[:start_ticks]).command if raw[:forked_from].positive?
+          text = own.nil? || own.empty? ? raw[:command].b : own
+          text.split("\0").map { |word| word.force_encoding(Encoding::UTF_8) }
         end
 
         def time(nanoseconds)
