@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Order at the start: real functions, Ruby?, options, flight, sites, caches, fork handlers, first lane, gate.
+ * Order at the start: real functions, Ruby?, options, flight, sites, caches, fork handlers, first lane, gate, companion.
  * Order at fork: before: sites (urcu's registry lock), flight; after, in reverse: flight, lanes, sites, gate.
  * Order at the end: report, while the VM still stands; then the flight file goes, or stays as it is for later.
  * No lock of ours is held across any of these; nothing is destroyed.
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "allocator.h"
+#include "companion.h"
 #include "errand.h"
 #include "exit_report.h"
 #include "flight.h"
@@ -219,7 +220,6 @@ static int make_ready(void) {
     if (!failed) failed = hl_site_table_create(hl_options.sites);
     if (!failed) failed = hl_location_create();
     if (failed) return failed;
-    hl_flight.header->top = hl_options.top_pid;
     hl_text(hl_flight.header->ruby, sizeof(hl_flight.header->ruby), "%s",
             hl_ruby.description ? hl_ruby.description : "");
     hl_real_describe(hl_flight.header->allocator, sizeof(hl_flight.header->allocator));
@@ -269,6 +269,7 @@ static void begin(void) {
     hl_lifecycle_lane(&hl_thread);
     hl_life = HL_LIFE_ACTIVE;
     open_gate();
+    hl_companion_begin();
 }
 
 HL_COLD void hl_lifecycle_step(void) {

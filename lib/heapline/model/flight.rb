@@ -31,6 +31,17 @@ module Heapline
         raw.merge(state: state(raw), command: command(raw))
       end
 
+      # The raw fields, as `header` has them, and in :sites those alone that the block chooses: it gets the figures of all
+      # sites (see Native.choose_sites) and returns numbers. :sites is a Hash of number => Site. For readers that come
+      # often: what is not chosen costs next to nothing.
+      def self.choose(source, live: nil, &block)
+        require_native
+        raw = Native.choose_sites(source, live, &block)
+        maker = FlightSites.new
+        sites = raw[:sites].to_h { |site| [site[:number], maker.add(*site.values)] }
+        raw.merge(state: state(raw), command: command(raw), sites: sites)
+      end
+
       # Ask the process that writes `path` to begin a new baseline. Returns the header as it was.
       def self.request_baseline(path)
         require_native
