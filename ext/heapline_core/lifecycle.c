@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Order at the start: real functions, Ruby?, options, flight, sites, caches, fork handlers, first lane, gate, companion.
- * Order at fork: before: sites (urcu's registry lock), flight; after, in reverse: flight, lanes, sites, gate.
- * Order at the end: report, while the VM still stands; then the flight file goes, or stays as it is for later.
- * No lock of ours is held across any of these; nothing is destroyed.
+ * Order at the start: real functions, Ruby?, options, flight, sites, caches, fork handlers, first lane, gate,
+ * companion. Order at fork: before: sites (urcu's registry lock), flight; after, in reverse: flight, lanes, sites,
+ * gate. Order at the end: report, while the VM still stands; then the flight file goes, or stays as it is for later. No
+ * lock of ours is held across any of these; nothing is destroyed.
  */
 #include "lifecycle.h"
 

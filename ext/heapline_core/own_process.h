@@ -22,8 +22,8 @@ struct hl_own_process {
     const char *task;          /* for the message where it cannot be executed: "the report could not be made" */
 };
 
-/* Put the words of `command`, parted by unit separators, which become NULs, into `process`, and -1 into its fds. Returns
- * their number; there is room for as many again. */
+/* Put the words of `command`, parted by unit separators, which become NULs, into `process`, and -1 into its fds.
+ * Returns their number; there is room for as many again. */
 int hl_own_process_words(struct hl_own_process *process, char *command);
 
 /* Start it; wait for its end unless it stays. */
