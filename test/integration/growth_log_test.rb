@@ -56,7 +56,7 @@ class GrowthLogTest < Minitest::Test
   def test_a_program_that_is_over_at_once_has_one_line
     out, status, groups = logged("$k = 'k' * 700_000; puts 'out'; exit 3")
     assert_equal ["out\n", 3], [out, status.exitstatus]
-    assert_equal [["exited"]], groups.map { |lines| lines.last(1).map { |line| line["state"] } }
+    assert_equal([["exited"]], groups.map { |lines| lines.last(1).map { |line| line["state"] } })
     site = groups[0].last["sites"].find { |found| found["location"].end_with?("program.rb:1") }
     assert_operator site["growth_bytes"], :>=, 700_000
   end
@@ -73,11 +73,12 @@ class GrowthLogTest < Minitest::Test
     assert_equal "2\n", out
     assert_equal 3, groups.size
     top, *workers = groups
-    assert_equal [[nil]] + ([[top[0]["pid"]]] * 2), groups.map { |lines| lines.map { |line| line["forked_from_pid"] }.uniq }
+    parents = groups.map { |lines| lines.map { |line| line["forked_from_pid"] }.uniq }
+    assert_equal [[nil]] + ([[top[0]["pid"]]] * 2), parents
     growths = workers.map { |lines| lines.map { |line| line["totals"]["growth_bytes"] }.max }.sort
     assert_in_delta 300_000, growths[0], 150_000
     assert_in_delta 600_000, growths[1], 150_000
-    assert_equal %w[exited] * 3, groups.map { |lines| lines.last["state"] }
+    assert_equal(%w[exited] * 3, groups.map { |lines| lines.last["state"] })
   end
 
   def test_the_last_line_after_kill
@@ -101,7 +102,8 @@ class GrowthLogTest < Minitest::Test
   end
 
   def test_exec_begins_anew_and_goes_on
-    _, _, groups = logged("#{waits_for_line}; exec(#{RbConfig.ruby.inspect}, '--disable=gems', '-e', %q($x = 'x' * 400_000))")
+    code = "%q($x = 'x' * 400_000)"
+    _, _, groups = logged("#{waits_for_line}; exec(#{RbConfig.ruby.inspect}, '--disable=gems', '-e', #{code})")
     assert_equal [1, %w[execed exited]],
                  [groups.map { |lines| lines[0]["pid"] }.uniq.size, groups.map { |lines| lines.last["state"] }]
     assert_operator groups[1].last["totals"]["live_bytes"], :>=, 400_000
@@ -143,17 +145,20 @@ class GrowthLogTest < Minitest::Test
 
   # PID 1 of a container adopts every orphan: there too the companion must not be its child.
   def test_the_first_process_of_a_namespace_does_not_notice
-    skip "needs root and unshare" unless Process.uid.zero? && system("unshare", "--fork", "--pid", "--mount-proc", "true")
+    unshare = %w[unshare --fork --pid --mount-proc]
+    skip "needs root and unshare" unless Process.uid.zero? && system(*unshare, "true")
+
     source = "#{waits_for_line}; p [Process.pid, (Process.wait rescue $!.class), Process.waitall]"
     command = heapline_command("--quiet", "--log", path("%p.jsonl"), "--every", "0.05", RbConfig.ruby,
                                "--disable=gems", program(source))
-    out, err, status = Open3.capture3(environment, "unshare", "--fork", "--pid", "--mount-proc", *command)
+    out, err, status = Open3.capture3(environment, *unshare, *command)
     assert_equal ["[1, Errno::ECHILD, []]\n", "", 0], [out, err, status.exitstatus]
     assert_operator lines_in("1.jsonl").size, :>=, 1
   end
 
   def test_children_are_left_out_without_following
-    _, _, groups = logged("Process.wait(fork { sleep 0.3 }); system(#{RbConfig.ruby.inspect}, '-e', 'sleep 0.3')", "--no-follow")
+    source = "Process.wait(fork { sleep 0.3 }); system(#{RbConfig.ruby.inspect}, '-e', 'sleep 0.3')"
+    _, _, groups = logged(source, "--no-follow")
     assert_equal 1, groups.size
   end
 
@@ -162,7 +167,7 @@ class GrowthLogTest < Minitest::Test
     out, err, = heapline("--quiet", "--log", path("%p.jsonl"), "--every", "0.05", "sh", "-c", command)
     await_end
     assert_equal ["end\n", ""], [out, err]
-    assert_equal ["exited"], series.map { |lines| lines.last["state"] }
+    assert_equal(["exited"], series.map { |lines| lines.last["state"] })
   end
 
   def test_rotation_and_a_directory_that_comes_back
@@ -196,7 +201,7 @@ class GrowthLogTest < Minitest::Test
       await(timeout: PATIENCE) { File.read(path("disk/a.jsonl")).count("\n") > half + 1 }
       stop(pid)
       await_end
-      lines = File.read(path("disk/a.jsonl")).lines.filter_map { |line| JSON.parse(line) rescue nil }
+      lines = whole_lines(File.read(path("disk/a.jsonl")))
       assert_operator lines.sum { |line| line["dropped_lines"] }, :>, 0
       assert_match(/No space left/, File.read(path("err")))
     ensure
@@ -205,11 +210,12 @@ class GrowthLogTest < Minitest::Test
   end
 
   def test_the_copy_at_the_threshold
-    _, _, groups = logged("$k = Array.new(60) { |i| 'k' * 1_000_000 }; #{waits_for_line("snapshot\":\"")}", "--rss", "40M")
+    source = "$k = Array.new(60) { |i| 'k' * 1_000_000 }; #{waits_for_line("snapshot\":\"")}"
+    _, _, groups = logged(source, "--rss", "40M")
     copies = groups.flatten.filter_map { |line| line["snapshot"] }
     assert_equal 1, copies.size
     report = json_report(copies.first)
-    assert_operator figure(report, path("program.rb") + ":1", "live_bytes"), :>=, 20_000_000
+    assert_operator figure(report, "#{path("program.rb")}:1", "live_bytes"), :>=, 20_000_000
   end
 
   def test_from_outside_until_it_ends
@@ -236,6 +242,15 @@ class GrowthLogTest < Minitest::Test
   end
 
   private
+
+  # Those that parse.
+  def whole_lines(text)
+    text.lines.filter_map do |line|
+      JSON.parse(line)
+    rescue JSON::ParserError
+      nil
+    end
+  end
 
   # Ruby code that waits until the log has a line with this text.
   def waits_for_line(text = "\"seq\":")

@@ -49,7 +49,7 @@ module GrowthLines
 
   # The lines of one process, in order: numbers without a hole, times that add up, sites that stay.
   def assert_series(lines)
-    assert_equal (0...lines.size).to_a, lines.map { |line| line["seq"] }
+    assert_equal((0...lines.size).to_a, lines.map { |line| line["seq"] })
     assert_nil lines.first["elapsed_s"]
     assert_equal 1, lines.map { |line| line.values_at("pid", "started_at") }.uniq.size
     lines.each_cons(2) do |before, after|

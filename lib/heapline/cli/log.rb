@@ -59,9 +59,11 @@ module Heapline
       def check(pids)
         pids.each do |pid|
           entry = directory.find(pid)
+          next if entry&.alive?
+          raise FlightError, "process #{pid} has ended: heapline report #{pid} shows it" if entry
+
           raise FlightError, "process #{pid} has no flight file in #{directory.path}: was it started with heapline, " \
-                             "by this user? `heapline ps` lists those that were" unless entry
-          raise FlightError, "process #{pid} has ended: heapline report #{pid} shows it" unless entry.alive?
+                             "by this user? `heapline ps` lists those that were"
         end
       end
 

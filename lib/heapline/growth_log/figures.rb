@@ -5,7 +5,7 @@ require_relative "../model/flight"
 module Heapline
   module GrowthLog
     # What each site of a process had counted at one moment, by the site's number in the flight file. A frozen plain
-    # value: of 10,000 sites it takes 400 kB, so that the last one can be kept to compare with. Bytes are requested bytes.
+    # value: of 10,000 sites it takes 400 kB, so that the last one can be kept to compare with. Bytes are requested.
     class Figures
       WIDTH = 5
       ALLOCATIONS, FREES, BYTES_ALLOCATED, BYTES_FREED, BASE = *0...WIDTH

@@ -7,8 +7,8 @@ require_relative "line"
 
 module Heapline
   module GrowthLog
-    # One process, up to its exec, whose lines are written. It holds a descriptor of the flight file: what was counted can be read
-    # through it also after the process has ended and its file is gone.
+    # One process, up to its exec, whose lines are written. It holds a descriptor of the flight file: what was counted
+    # can be read through it also after the process has ended and its file is gone.
     class Followed
       PAGE = 4096
 

@@ -5,8 +5,8 @@ require_relative "../format/inert"
 
 module Heapline
   module GrowthLog
-    # One line of the log as a Hash, and as text: one JSON object, ASCII, with its line end. docs/growth-log.md describes
-    # each key; a change of their meaning changes SCHEMA.
+    # One line of the log as a Hash, and as text: one JSON object, ASCII, with its line end. docs/growth-log.md
+    # describes each key; a change of their meaning changes SCHEMA.
     module Line
       SCHEMA = "heapline-growth/1"
 
@@ -37,6 +37,8 @@ module Heapline
         "localhost"
       end
 
+      UNKNOWN_LIFESPANS = { mean_age_gcs: nil, max_age_gcs: nil, mean_age_ms: nil, temporary_share: nil }.freeze
+
       class << self
         private
 
@@ -52,9 +54,9 @@ module Heapline
 
         def site(number, site, account, elapsed)
           { **place(site), live_bytes: site.live_bytes, live_blocks: site.live_blocks,
-            growth_bytes: account.growth_bytes(number), delta_bytes: account.delta_bytes(number),
-            allocations: site.allocations, bytes_allocated: site.bytes_allocated,
-            alloc_bytes_per_s: rate(account.allocated_bytes(number), elapsed), **lifespans(site) }
+                           growth_bytes: account.growth_bytes(number), delta_bytes: account.delta_bytes(number),
+                           allocations: site.allocations, bytes_allocated: site.bytes_allocated,
+                           alloc_bytes_per_s: rate(account.allocated_bytes(number), elapsed), **lifespans(site) }
         end
 
         def place(site)
@@ -65,10 +67,10 @@ module Heapline
 
         # Of the blocks that were freed; unknown before the first is.
         def lifespans(site)
-          freed = site.frees.positive?
-          { mean_age_gcs: freed ? site.mean_age.round(3) : nil, max_age_gcs: freed ? site.age_max : nil,
-            mean_age_ms: freed ? site.mean_age_ms.round(3) : nil,
-            temporary_share: freed ? site.temporary.fdiv(site.frees).round(4) : nil }
+          return UNKNOWN_LIFESPANS if site.frees.zero?
+
+          { mean_age_gcs: site.mean_age.round(3), max_age_gcs: site.age_max, mean_age_ms: site.mean_age_ms.round(3),
+            temporary_share: site.temporary.fdiv(site.frees).round(4) }
         end
 
         def rate(bytes, elapsed)

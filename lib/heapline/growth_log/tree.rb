@@ -23,7 +23,7 @@ module Heapline
         entries = @directory.entries.map { |entry| [entry, [entry.path, entry.inode]] }
         fresh = entries.reject { |_, key| @seen.key?(key) }
         @seen = entries.to_h { |_, key| [key, true] }
-        fresh.filter_map { |entry, _| open(entry.path, pids) if entry.alive? }
+        fresh.filter_map { |entry, _| take(entry.path, pids) if entry.alive? }
       rescue FlightError
         [] # the directory is gone, or closed to us for now
       end
@@ -37,7 +37,8 @@ module Heapline
 
       private
 
-      def open(path, pids)
+      # Followed where the file at `path` is one of ours, else nil.
+      def take(path, pids)
         io = File.open(path, File::RDONLY | File::NOFOLLOW | File::NONBLOCK)
         return Followed.new(io, @settings) if ours?(Model::Flight.header(io.fileno), pids)
 

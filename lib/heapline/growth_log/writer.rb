@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "io/wait"
 require_relative "threshold"
 require_relative "tree"
 
@@ -89,9 +90,9 @@ module Heapline
       end
 
       def stopped?
-        return false if @control.nil? || !IO.select([@control], nil, nil, 0)
-
-        !@control.read_nonblock(1).empty?
+        !@control.nil? && !@control.read_nonblock(1).empty?
+      rescue IO::WaitReadable
+        false
       rescue EOFError, SystemCallError
         @control = nil # whoever could say so has gone
         false
@@ -99,15 +100,19 @@ module Heapline
 
       def wait
         due = @followed.map(&:due)
-        settle if due.empty? && @roots.none?(&:alive?)
+        idle if due.empty? && @roots.none?(&:alive?)
         tick = @idle_since ? IDLE_TICK : TICK
         delay = [tick, @settings.every, *due.map { |time| time - now }].min
-        IO.select([*@control], nil, nil, [delay, 0].max)
+        delay = [delay, 0].max
+        @control ? @control.wait_readable(delay) : sleep(delay)
       end
 
       # Nothing is there any more, since now or before.
-      def settle
-        @idle_since ||= now.tap { @idle.call }
+      def idle
+        return if @idle_since
+
+        @idle_since = now
+        @idle.call
       end
 
       def now

@@ -31,8 +31,8 @@ module Heapline
         raw.merge(state: state(raw), command: command(raw))
       end
 
-      # The raw fields, as `header` has them, and in :sites those alone that the block chooses: it gets the figures of all
-      # sites (see Native.choose_sites) and returns numbers. :sites is a Hash of number => Site. For readers that come
+      # The raw fields, as `header` has them, and in :sites a Hash of number => Site for those alone that the block
+      # chooses: it gets the figures of all sites (see Native.choose_sites) and returns numbers. For readers that come
       # often: what is not chosen costs next to nothing.
       def self.choose(source, live: nil, &block)
         require_native

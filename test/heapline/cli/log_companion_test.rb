@@ -25,7 +25,7 @@ module Heapline
           assert_equal ["", "", true], [out, err, status.success?]
         end
         lines = growth_lines(File.read(path("4194000.jsonl")))
-        assert_equal [[0, "exited", 7.0]], lines.map { |line| line.values_at("seq", "state", "every_s") }
+        assert_equal [[0, "exited", 7.0]], (lines.map { |line| line.values_at("seq", "state", "every_s") })
       end
 
       def test_removes_the_mark_of_its_tree
@@ -42,7 +42,8 @@ module Heapline
         reader.close
         ticks = Model::ProcessIdentity.of(Process.pid).start_ticks
         flight(Process.pid, ticks, state: 1, ended_ns: 0)
-        _, err, status = heapline("log", "--companion", "--pipe", writer.fileno.to_s, Process.pid.to_s, writer => writer)
+        _, err, status = heapline("log", "--companion", "--pipe", writer.fileno.to_s, Process.pid.to_s,
+                                  writer => writer)
         assert_equal ["", true], [err, status.success?]
       end
     end

@@ -51,7 +51,7 @@ module Heapline
         account.look(figures([0]))
         account.written(1.0)
         # most live, most growth, most allocated, none of it
-        first = Figures.new(([[0] * 5] * 4 + [[1, 0, 900, 0, 900], [1, 0, 0, 0, 0]]).flatten.pack("q*"))
+        first = Figures.new((([[0] * 5] * 4) + [[1, 0, 900, 0, 900], [1, 0, 0, 0, 0]]).flatten.pack("q*"))
         forked = account(top: 1, forked: true)
         forked.look(first)
         forked.written(1.0)

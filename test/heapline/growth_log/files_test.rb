@@ -43,7 +43,7 @@ module Heapline
         target.write(1, "b\n")
         File.unlink(path)
         target.write(1, "c\n")
-        assert_equal ["a\n", "c\n"], [File.read(path("old")), File.read(path)]
+        assert_equal %W[a\n c\n], [File.read(path("old")), File.read(path)]
       end
 
       def test_trouble_drops_lines_is_said_once_and_passes

@@ -34,11 +34,12 @@ module Heapline
 
       def test_each_figure
         account = Account.new(top: 5, forked: false)
-        line(account) { |builder| builder.count(0, builder.ruby_site("/g/gems/rack-1.0/a.rb", 7), bytes_allocated: 100) }
-        found = line(account, now: 3.5, memory: Model::ProcessMemory.new(rss_bytes: 5, pss_bytes: 4, swap_bytes: 3)) do |it|
-          site = it.ruby_site("/g/gems/rack-1.0/a.rb", 7, label: "A#b", library: "/lib/libxml2.so.2", tag: "job")
-          it.count(0, site, allocations: 20, bytes_allocated: 1000, frees: 5, bytes_freed: 250, age_sum: 12, age_max: 6,
-                            age_ms_sum: 61, temporary: 4)
+        line(account) { |file| file.count(0, file.ruby_site("/g/gems/rack-1.0/a.rb", 7), bytes_allocated: 100) }
+        memory = Model::ProcessMemory.new(rss_bytes: 5, pss_bytes: 4, swap_bytes: 3)
+        found = line(account, now: 3.5, memory: memory) do |file|
+          site = file.ruby_site("/g/gems/rack-1.0/a.rb", 7, label: "A#b", library: "/lib/libxml2.so.2", tag: "job")
+          file.count(0, site, allocations: 20, bytes_allocated: 1000, frees: 5, bytes_freed: 250, age_sum: 12,
+                              age_max: 6, age_ms_sum: 61, temporary: 4)
         end
         assert_equal({ "location" => "/g/gems/rack-1.0/a.rb:7", "label" => "A#b", "gem" => "rack",
                        "library" => "libxml2.so.2", "tag" => "job", "kind" => "ruby", "live_bytes" => 750,

@@ -81,7 +81,7 @@ module Heapline
           await { @sink.lines.size > 2 }
         end
         assert_series(lines)
-        assert_equal 3, lines.sum { |line| line["dropped_lines"] }
+        assert_equal(3, lines.sum { |line| line["dropped_lines"] })
       end
 
       def test_ends_when_the_reader_has_gone
@@ -126,7 +126,7 @@ module Heapline
       def test_the_copy_at_the_threshold_is_made_once
         lines = beside(rss: 1) { await { @sink.lines.size > 2 } }
         assert_series(lines)
-        assert_equal [lines.first["snapshot"]], lines.filter_map { |line| line["snapshot"] }
+        assert_equal([lines.first["snapshot"]], lines.filter_map { |line| line["snapshot"] })
         assert_equal Model::Flight.header(lines.first["snapshot"])[:pid], lines.first["pid"]
       end
 
