@@ -14,4 +14,5 @@ RUBY_FUNC_EXPORTED void Init_native(void) {
     VALUE native = rb_define_module_under(heapline, "Native");
     rbhl_define_flight(native, rb_const_get(heapline, rb_intern("FlightError")));
     rbhl_define_core(native, rb_const_get(heapline, rb_intern("NotEnabled")));
+    rbhl_define_growth(native);
 }

@@ -3,9 +3,12 @@
 require "fileutils"
 
 module Tasks
-  # Runs libFuzzer targets: test/fuzz/NAME_fuzzer.c is linked with ext/heapline/NAME.c, under the sanitizers.
-  # test/fuzz/seeds.rb writes what they start from; what they found interesting stays in the cache.
+  # Runs libFuzzer targets under the sanitizers. test/fuzz/NAME_fuzzer.c names in its includes the sources of
+  # ext/heapline/ that it is linked with. test/fuzz/seeds.rb writes what it starts from; what it found interesting stays
+  # in the cache.
   class Fuzzing
+    INCLUDE = %r{^#include "../../(ext/heapline/\w+)\.h"}
+
     # seconds: how long each target runs
     def initialize(seconds)
       @seconds = seconds
@@ -24,20 +27,21 @@ module Tasks
       program = File.join(ROOT, "tmp/fuzz", name)
       corpus = File.join(CACHE, "fuzz", name)
       FileUtils.mkdir_p([File.dirname(program), corpus])
-      ok, output = build(name, source, program)
-      ok, output = seed(corpus) if ok
+      ok, output = build(source, program)
+      ok, output = seed(name, corpus) if ok
       ok, output = fuzz(program, corpus) if ok
       puts "#{ok ? "ok" : "FAILED"} #{source}", output.lines.last(ok ? 1 : 60)
       ok
     end
 
-    def build(name, source, program)
+    def build(source, program)
+      parts = File.read(File.join(ROOT, source)).scan(INCLUDE).map { |(part)| "#{part}.c" }
       Shell.capture(CFlags.clang, *CFlags::BASE, "-g", "-O1", "-fsanitize=fuzzer,address,undefined",
-                    "-fno-sanitize-recover=all", "-Iext/heapline_core", "-o", program, source, "ext/heapline/#{name}.c")
+                    "-fno-sanitize-recover=all", "-Iext/heapline_core", "-o", program, source, *parts, "-lm")
     end
 
-    def seed(corpus)
-      Shell.capture(RbConfig.ruby, "test/fuzz/seeds.rb", corpus, env: PlainRuby::ENVIRONMENT)
+    def seed(name, corpus)
+      Shell.capture(RbConfig.ruby, "test/fuzz/seeds.rb", name, corpus, env: PlainRuby::ENVIRONMENT)
     end
 
     # What breaks the target is kept in tmp/fuzz and named in the output.

@@ -1,7 +1,10 @@
 # frozen_string_literal: true
 
-# Writes the seeds of the flight reader's fuzz target into the directory given: `ruby test/fuzz/seeds.rb DIRECTORY`.
-require_relative "../support/flight_builder"
+# Writes the seeds of a fuzz target into a directory: `ruby test/fuzz/seeds.rb flight_reader DIRECTORY`.
+$LOAD_PATH.unshift(File.expand_path("..", __dir__))
+require "support/flight_builder"
+require "support/growth_simulator"
+require "stringio"
 
 # A file with sites in several lanes, a baseline and names of all kinds.
 def sample(sites)
@@ -15,9 +18,20 @@ def sample(sites)
   builder.to_s
 end
 
-directory = ARGV.fetch(0) { abort "usage: ruby test/fuzz/seeds.rb DIRECTORY" }
-[1, 2].each do |sites|
-  bytes = sample(sites)
-  File.binwrite(File.join(directory, "one-copy-#{sites}"), "\x01\x00".b + bytes)
-  File.binwrite(File.join(directory, "two-copies-#{sites}"), "\x01\x01".b + bytes + bytes)
-end
+# name => bytes
+SEEDS = {
+  "flight_reader" => lambda {
+    [1, 2].map { |sites| sample(sites) }.each_with_index.flat_map do |bytes, i|
+      [["one-copy-#{i}", "\x01\x00".b + bytes], ["two-copies-#{i}", "\x01\x01".b + bytes + bytes]]
+    end
+  },
+  "growth_store" => lambda {
+    log = GrowthSimulator.new(seed: 1, lines: 3, every: 60, kinds: %i[constant churn]).write(StringIO.new).string
+    line = log.lines.first
+    [["log", log], ["torn", line[0, 300] + line], ["escapes", line.gsub("/", "\\u002f")], ["prefix", "I, {x}: #{line}"]]
+  }
+}.freeze
+
+target, directory = ARGV
+abort "usage: ruby test/fuzz/seeds.rb #{SEEDS.keys.join("|")} DIRECTORY" unless SEEDS.key?(target) && directory
+SEEDS.fetch(target).call.each { |name, bytes| File.binwrite(File.join(directory, name), bytes) }

@@ -122,9 +122,8 @@ class Browser
       %w[Page Runtime Log Network].each { |domain| call("#{domain}.enable") }
       call("Emulation.setDeviceMetricsOverride", width: width, height: height, deviceScaleFactor: 1, mobile: false)
       call("Emulation.setFocusEmulationEnabled", enabled: true) # another page may be in front
-      # Without motion, so that what is looked at stands still.
-      preferences = { "prefers-color-scheme" => dark ? "dark" : "light", "prefers-reduced-motion" => "reduce" }
-      call("Emulation.setEmulatedMedia", features: preferences.map { |name, value| { name: name, value: value } })
+      call("Emulation.setEmulatedMedia",
+           features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }])
     end
 
     # Open a file and wait until the report has put itself together.

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Heapline::Native::GrowthStore: what growth_store.h keeps of a growth log, for Ruby. The store belongs to its object;
+ * the GVL is held throughout, so no two threads are in it.
+ */
+#include "native.h"
+
+#include <math.h>
+#include <ruby/encoding.h>
+
+#include "growth_store.h"
+
+struct owner {
+    struct hl_growth_store store;
+    int64_t *pids;
+    int ready;
+};
+
+static void owner_free(void *argument) {
+    struct owner *owner = argument;
+    if (owner->ready) hl_growth_store_release(&owner->store);
+    xfree(owner->pids);
+    xfree(owner);
+}
+
+static size_t owner_size(const void *argument) {
+    const struct owner *owner = argument;
+    return sizeof(*owner) + owner->store.names.bytes +
+           owner->store.series_count * (sizeof(struct hl_series) + 32 * sizeof(struct hl_window));
+}
+
+static const rb_data_type_t owner_type = {
+    .wrap_struct_name = "Heapline::Native::GrowthStore",
+    .function = {.dfree = owner_free, .dsize = owner_size},
+    .flags = RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+static VALUE allocate(VALUE self) {
+    struct owner *owner;
+    return TypedData_Make_Struct(self, struct owner, &owner_type, owner);
+}
+
+static struct owner *owner_of(VALUE self) {
+    struct owner *owner = rb_check_typeddata(self, &owner_type);
+    if (!owner->ready) rb_raise(rb_eArgError, "the store was never set up");
+    return owner;
+}
+
+static void choose_key(struct hl_growth_store *store, ID by) {
+    if (by == rb_intern("gem"))
+        store->by = HL_GEM;
+    else if (by == rb_intern("library"))
+        store->by = HL_LIBRARY;
+    else if (by == rb_intern("tag"))
+        store->by = HL_TAG;
+    else if (by == rb_intern("file"))
+        store->by_file = 1;
+    else if (by != rb_intern("site"))
+        rb_raise(rb_eArgError, "by :site, :file, :gem, :library or :tag");
+}
+
+static void choose_pids(struct owner *owner, VALUE pids) {
+    long count = RARRAY_LEN(pids);
+    owner->pids = ALLOC_N(int64_t, count ? count : 1);
+    for (long i = 0; i < count; i++) owner->pids[i] = NUM2LL(rb_ary_entry(pids, i));
+    owner->store.pids = owner->pids;
+    owner->store.pid_count = (uint32_t)count;
+}
+
+/* GrowthStore.new(by, limit, since_ms, pids): by is :site, :file, :gem, :library or :tag; limit: the most series that
+ * are kept; since_ms: lines before it are passed over, or nil; pids: only these, where the Array is not empty. */
+static VALUE initialize(VALUE self, VALUE by, VALUE limit, VALUE since_ms, VALUE pids) {
+    struct owner *owner = rb_check_typeddata(self, &owner_type);
+    Check_Type(by, T_SYMBOL);
+    Check_Type(pids, T_ARRAY);
+    uint32_t series = NUM2UINT(limit);
+    double since = NIL_P(since_ms) ? -INFINITY : NUM2DBL(since_ms);
+    if (owner->ready) rb_raise(rb_eArgError, "the store is set up already");
+    if (series < 4) rb_raise(rb_eArgError, "at least 4 series");
+    if (hl_growth_store_init(&owner->store, series)) rb_memerror();
+    owner->ready = 1;
+    owner->store.since_ms = since;
+    choose_key(&owner->store, SYM2ID(by));
+    choose_pids(owner, pids);
+    return self;
+}
+
+/* feed(lines) -> self: whole lines; the last needs no line end. */
+static VALUE feed(VALUE self, VALUE lines) {
+    struct owner *owner = owner_of(self);
+    StringValue(lines);
+    if (hl_growth_store_feed(&owner->store, RSTRING_PTR(lines), (size_t)RSTRING_LEN(lines))) rb_memerror();
+    RB_GC_GUARD(lines);
+    return self;
+}
+
+static VALUE name(const struct hl_growth_store *store, uint32_t number) {
+    const struct hl_string *string = &store->names.strings[number];
+    return number ? rb_enc_str_new(string->bytes, string->length, rb_utf8_encoding()) : Qnil;
+}
+
+static VALUE real(double value) {
+    return isnan(value) ? Qnil : DBL2NUM(value);
+}
+
+static void put(VALUE hash, const char *key, VALUE value) {
+    rb_hash_aset(hash, ID2SYM(rb_intern(key)), value);
+}
+
+/* counts -> Hash of what became of the lines. */
+static VALUE counts(VALUE self) {
+    const struct hl_growth_counts *counts = &owner_of(self)->store.counts;
+    VALUE hash = rb_hash_new();
+    put(hash, "lines", ULL2NUM(counts->lines));
+    put(hash, "taken", ULL2NUM(counts->taken));
+    put(hash, "damaged", ULL2NUM(counts->damaged));
+    put(hash, "foreign", ULL2NUM(counts->foreign));
+    put(hash, "repeated", ULL2NUM(counts->repeated));
+    put(hash, "filtered", ULL2NUM(counts->filtered));
+    put(hash, "clock_jumps", ULL2NUM(counts->clock_jumps));
+    put(hash, "processes_refused", ULL2NUM(counts->processes_refused));
+    put(hash, "series_given_up", ULL2NUM(counts->series_given_up));
+    put(hash, "strings_refused", ULL2NUM(counts->strings_refused));
+    return hash;
+}
+
+static VALUE process_hash(const struct hl_growth_store *store, const struct hl_growth_process *process) {
+    VALUE hash = rb_hash_new();
+    put(hash, "host", name(store, process->host));
+    put(hash, "pid", LL2NUM(process->pid));
+    put(hash, "parent_pid", LL2NUM(process->parent_pid));
+    put(hash, "started_at", name(store, process->started_at));
+    put(hash, "command", name(store, process->command));
+    put(hash, "ruby", name(store, process->ruby));
+    put(hash, "state", name(store, process->state));
+    put(hash, "first_ms", DBL2NUM(process->first_ms));
+    put(hash, "last_ms", DBL2NUM(process->last_ms));
+    put(hash, "every_s", real(process->every_s));
+    put(hash, "dropped_lines", DBL2NUM(process->dropped_lines));
+    put(hash, "lines", ULL2NUM(process->lines));
+    put(hash, "gaps", ULL2NUM(process->gaps));
+    return hash;
+}
+
+/* processes -> Array of Hashes, in the order in which they were first seen. */
+static VALUE processes(VALUE self) {
+    const struct hl_growth_store *store = &owner_of(self)->store;
+    VALUE all = rb_ary_new();
+    for (uint32_t i = 0; i < store->process_count; i++) rb_ary_push(all, process_hash(store, &store->processes[i]));
+    return all;
+}
+
+static VALUE window_array(const struct hl_window *window) {
+    return rb_ary_new_from_args(6, DBL2NUM(window->low_ms), DBL2NUM(window->low), DBL2NUM(window->last_ms),
+                                DBL2NUM(window->last), DBL2NUM(window->allocated), UINT2NUM(window->generation));
+}
+
+static VALUE series_hash(const struct hl_growth_store *store, const struct hl_series *series) {
+    static const char *const keys[HL_NAMES] = {"location", "label", "gem", "library", "tag", "kind"};
+    VALUE hash = rb_hash_new(), windows = rb_ary_new_capa(series->count);
+    put(hash, "process", UINT2NUM(series->process));
+    for (int i = 0; i < HL_NAMES; i++) put(hash, keys[i], name(store, series->names[i]));
+    put(hash, "temporary_share", real(series->temporary_share));
+    put(hash, "mean_age_gcs", real(series->mean_age_gcs));
+    put(hash, "alloc_bytes_per_s", DBL2NUM(series->alloc_bytes_per_s));
+    put(hash, "live_blocks", DBL2NUM(series->live_blocks));
+    put(hash, "lines_per_window", UINT2NUM(series->stride));
+    for (uint32_t i = 0; i < series->count; i++) rb_ary_push(windows, window_array(&series->windows[i]));
+    put(hash, "windows", windows);
+    return hash;
+}
+
+/* each_series { |hash| }: one process's series of one site (or group) each. :windows holds, oldest first, [ms of the
+ * lowest live bytes, those bytes, ms of the last line, live bytes then, bytes allocated until then, generation then].
+ */
+static VALUE each_series(VALUE self) {
+    struct owner *owner = owner_of(self);
+    rb_need_block();
+    for (uint32_t i = 0; i < owner->store.series_count; i++)
+        rb_yield(series_hash(&owner->store, &owner->store.series[i]));
+    return self;
+}
+
+void rbhl_define_growth(VALUE native) {
+    VALUE store = rb_define_class_under(native, "GrowthStore", rb_cObject);
+    rb_define_alloc_func(store, allocate);
+    rb_define_method(store, "initialize", initialize, 4);
+    rb_define_method(store, "feed", feed, 1);
+    rb_define_method(store, "counts", counts, 0);
+    rb_define_method(store, "processes", processes, 0);
+    rb_define_method(store, "each_series", each_series, 0);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "growth_line.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How often the beginning of a line is looked for in one that is damaged. */
+enum { RESTARTS_MAX = 8 };
+
+enum field_type { TEXT, NUMBER };
+
+/* A key and where its value goes in a struct. */
+struct field {
+    const char *key;
+    size_t length;
+    enum field_type type;
+    size_t offset;
+};
+
+#define FIELD(owner, name, type)                                                                                       \
+    { #name, sizeof(#name) - 1, type, offsetof(owner, name) }
+
+static const struct field line_fields[] = {
+    FIELD(struct hl_growth_line, schema, TEXT),       FIELD(struct hl_growth_line, time, TEXT),
+    FIELD(struct hl_growth_line, host, TEXT),         FIELD(struct hl_growth_line, pid, NUMBER),
+    FIELD(struct hl_growth_line, started_at, TEXT),   FIELD(struct hl_growth_line, parent_pid, NUMBER),
+    FIELD(struct hl_growth_line, command, TEXT),      FIELD(struct hl_growth_line, ruby, TEXT),
+    FIELD(struct hl_growth_line, state, TEXT),        FIELD(struct hl_growth_line, seq, NUMBER),
+    FIELD(struct hl_growth_line, every_s, NUMBER),    FIELD(struct hl_growth_line, elapsed_s, NUMBER),
+    FIELD(struct hl_growth_line, rss_bytes, NUMBER),  FIELD(struct hl_growth_line, pss_bytes, NUMBER),
+    FIELD(struct hl_growth_line, generation, NUMBER), FIELD(struct hl_growth_line, dropped_lines, NUMBER),
+};
+
+static const struct field site_fields[] = {
+    FIELD(struct hl_line_site, location, TEXT),
+    FIELD(struct hl_line_site, label, TEXT),
+    FIELD(struct hl_line_site, gem, TEXT),
+    FIELD(struct hl_line_site, library, TEXT),
+    FIELD(struct hl_line_site, tag, TEXT),
+    FIELD(struct hl_line_site, kind, TEXT),
+    FIELD(struct hl_line_site, live_bytes, NUMBER),
+    FIELD(struct hl_line_site, live_blocks, NUMBER),
+    FIELD(struct hl_line_site, bytes_allocated, NUMBER),
+    FIELD(struct hl_line_site, alloc_bytes_per_s, NUMBER),
+    FIELD(struct hl_line_site, mean_age_gcs, NUMBER),
+    FIELD(struct hl_line_site, temporary_share, NUMBER),
+};
+
+static const struct field totals_fields[] = {
+    FIELD(struct hl_line_totals, live_bytes, NUMBER),
+    FIELD(struct hl_line_totals, bytes_allocated, NUMBER),
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* A struct that is being filled. Keys mostly come in the table's order: the search begins behind the last one found. */
+struct filling {
+    const struct field *fields;
+    size_t count, next;
+    void *owner;
+};
+
+static const struct field *find(struct filling *filling, struct hl_text key) {
+    for (size_t i = 0; i < filling->count; i++) {
+        size_t number = filling->next + i < filling->count ? filling->next + i : filling->next + i - filling->count;
+        const struct field *field = &filling->fields[number];
+        if (field->length != key.length || memcmp(field->key, key.bytes, key.length)) continue;
+        filling->next = number + 1 < filling->count ? number + 1 : 0;
+        return field;
+    }
+    return NULL;
+}
+
+static int fill(struct hl_json *json, struct hl_text key, void *context) {
+    struct filling *filling = context;
+    const struct field *field = find(filling, key);
+    if (!field) return hl_json_skip(json);
+    char *place = (char *)filling->owner + field->offset;
+    return field->type == TEXT ? hl_json_text(json, (struct hl_text *)place) : hl_json_number(json, (double *)place);
+}
+
+static void empty(const struct field *fields, size_t count, void *owner) {
+    for (size_t i = 0; i < count; i++) {
+        char *place = (char *)owner + fields[i].offset;
+        if (fields[i].type == TEXT)
+            *(struct hl_text *)place = (struct hl_text){NULL, 0};
+        else
+            *(double *)place = NAN;
+    }
+}
+
+/* ---- the parts of a line ---- */
+
+static int ledger_member(struct hl_json *json, struct hl_text key, void *context) {
+    struct hl_growth_line *line = context;
+    if (line->ledger_count == HL_LINE_LEDGER_MAX) return hl_json_skip(json);
+    struct hl_line_entry *entry = &line->ledger[line->ledger_count];
+    if (hl_json_number(json, &entry->bytes)) return -EINVAL;
+    entry->key = key;
+    if (!isnan(entry->bytes)) line->ledger_count++;
+    return 0;
+}
+
+static int site_element(struct hl_json *json, void *context) {
+    struct hl_growth_line *line = context;
+    if (line->site_count == HL_LINE_SITES_MAX) return hl_json_skip(json);
+    if (line->site_count == line->site_room) {
+        size_t room = line->site_room ? line->site_room * 2 : 64;
+        struct hl_line_site *sites = realloc(line->sites, room * sizeof(*sites));
+        if (!sites) return hl_json_skip(json);
+        line->sites = sites;
+        line->site_room = room;
+    }
+    struct hl_line_site *site = &line->sites[line->site_count];
+    empty(site_fields, COUNT(site_fields), site);
+    if (hl_json_object(json, fill, &(struct filling){site_fields, COUNT(site_fields), 0, site})) return -EINVAL;
+    if (site->location.bytes && !isnan(site->live_bytes)) line->site_count++;
+    return 0;
+}
+
+static int is(struct hl_text text, const char *word) {
+    return text.bytes && text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
+}
+
+struct line_filling {
+    struct filling fields;
+    struct hl_growth_line *line;
+};
+
+static int line_member(struct hl_json *json, struct hl_text key, void *context) {
+    struct line_filling *filling = context;
+    struct hl_growth_line *line = filling->line;
+    if (is(key, "sites")) return hl_json_array(json, site_element, line);
+    if (is(key, "ledger")) return hl_json_object(json, ledger_member, line);
+    if (is(key, "totals"))
+        return hl_json_object(json, fill, &(struct filling){totals_fields, COUNT(totals_fields), 0, &line->totals});
+    return fill(json, key, &filling->fields);
+}
+
+/* ---- times ---- */
+
+/* `count` digits at `*at`, or -1. */
+static int digits(const char **at, const char *end, int count) {
+    int value = 0;
+    if (end - *at < count) return -1;
+    for (; count > 0; count--) {
+        char c = *(*at)++;
+        if (c < '0' || c > '9') return -1;
+        value = value * 10 + (c - '0');
+    }
+    return value;
+}
+
+/* Days from 1970-01-01 to a day of the Gregorian calendar; the year is counted from March. */
+static long days(long year, long month, long day) {
+    long y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
+    return 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719468;
+}
+
+/* The offset of a time zone in minutes: "Z", "+02:00", "-0530"; anything else is taken as UTC. */
+static int zone_minutes(const char *at, const char *end) {
+    if (at >= end || (*at != '+' && *at != '-')) return 0;
+    int sign = *at++ == '-' ? -1 : 1, hours = digits(&at, end, 2);
+    if (at < end && *at == ':') at++;
+    int minutes = digits(&at, end, 2);
+    return hours < 0 ? 0 : sign * (hours * 60 + (minutes < 0 ? 0 : minutes));
+}
+
+double hl_time_ms(struct hl_text time) {
+    static const char separators[] = "--T::";
+    static const int lengths[] = {4, 2, 2, 2, 2, 2}, most[] = {9999, 12, 31, 24, 59, 60};
+    int parts[6];
+    if (!time.bytes) return NAN;
+    const char *at = time.bytes, *end = at + time.length;
+    for (int i = 0; i < 6; i++) {
+        parts[i] = digits(&at, end, lengths[i]);
+        if (parts[i] < 0 || parts[i] > most[i]) return NAN;
+        if (i < 5 && (at >= end || (*at != separators[i] && !(i == 2 && *at == ' ')))) return NAN;
+        if (i < 5) at++;
+    }
+    double fraction = 0, place = 1000;
+    if (at < end && *at == '.')
+        for (at++; at < end && *at >= '0' && *at <= '9'; at++) fraction += (*at - '0') * (place /= 10);
+    double seconds = days(parts[0], parts[1], parts[2]) * 86400.0 + parts[3] * 3600.0 +
+                     (parts[4] - zone_minutes(at, end)) * 60.0 + parts[5];
+    return seconds * 1000 + fraction;
+}
+
+/* ---- the line ---- */
+
+static int grow_scratch(struct hl_growth_line *line, size_t length) {
+    if (line->scratch_room >= length) return 0;
+    char *scratch = realloc(line->scratch, length);
+    if (!scratch) return -ENOMEM;
+    line->scratch = scratch;
+    line->scratch_room = length;
+    return 0;
+}
+
+static enum hl_line_kind read_object(struct hl_growth_line *line, const char *bytes, size_t length) {
+    struct hl_json json = {bytes, bytes + length, line->scratch, line->scratch + line->scratch_room, 0};
+    struct line_filling filling = {{line_fields, COUNT(line_fields), 0, line}, line};
+    empty(line_fields, COUNT(line_fields), line);
+    empty(totals_fields, COUNT(totals_fields), &line->totals);
+    line->ledger_count = 0;
+    line->site_count = 0;
+    if (hl_json_object(&json, line_member, &filling) || !hl_json_at_end(&json)) return HL_LINE_DAMAGED;
+    if (!is(line->schema, HL_GROWTH_SCHEMA)) return HL_LINE_FOREIGN;
+    line->time_ms = hl_time_ms(line->time);
+    return isnan(line->time_ms) || isnan(line->pid) ? HL_LINE_DAMAGED : HL_LINE_GOOD;
+}
+
+static const char *find_text(const char *from, const char *end, const char *word) {
+    return from < end ? memmem(from, (size_t)(end - from), word, strlen(word)) : NULL;
+}
+
+enum hl_line_kind hl_growth_line_read(struct hl_growth_line *line, const char *bytes, size_t length) {
+    const char *end = bytes + length, *start = memchr(bytes, '{', length);
+    if (length > UINT32_MAX / 2) return HL_LINE_DAMAGED;
+    if (grow_scratch(line, length)) return HL_LINE_NO_MEMORY;
+    for (int tries = 0; start && tries < RESTARTS_MAX; tries++) {
+        enum hl_line_kind kind = read_object(line, start, (size_t)(end - start));
+        line->torn = find_text(bytes, start, "heapline-growth/") != NULL;
+        if (kind != HL_LINE_DAMAGED) return kind;
+        start = find_text(start + 1, end, "{\"schema\":");
+    }
+    return find_text(bytes, end, "heapline-growth/") ? HL_LINE_DAMAGED : HL_LINE_FOREIGN;
+}
+
+void hl_growth_line_release(struct hl_growth_line *line) {
+    free(line->sites);
+    free(line->scratch);
+    memset(line, 0, sizeof(*line));
+}

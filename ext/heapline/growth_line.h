@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One line of a growth log: from JSON to figures. Knows the keys of docs/cli.md's "The growth log", in any order; keys
+ * that it does not know are passed over. Pure C: no Ruby, no I/O, no global state.
+ */
+#ifndef HL_GROWTH_LINE_H
+#define HL_GROWTH_LINE_H
+
+#include <stddef.h>
+
+#include "json_scanner.h"
+
+#define HL_GROWTH_SCHEMA "heapline-growth/1"
+/* More sites of one line than any writer lists are passed over. */
+#define HL_LINE_SITES_MAX 65536
+#define HL_LINE_LEDGER_MAX 16
+
+/* Numbers are NAN and texts without bytes where the line says null or nothing. */
+struct hl_line_site {
+    struct hl_text location, label, gem, library, tag, kind;
+    double live_bytes, live_blocks, bytes_allocated, alloc_bytes_per_s, mean_age_gcs, temporary_share;
+};
+
+struct hl_line_totals {
+    double live_bytes, bytes_allocated;
+};
+
+struct hl_line_entry {
+    struct hl_text key;
+    double bytes;
+};
+
+/* The texts point into the line's bytes or into `scratch`: they are good until the next line is read. */
+struct hl_growth_line {
+    struct hl_text schema, time, host, started_at, command, ruby, state;
+    double pid, parent_pid, seq, every_s, elapsed_s, rss_bytes, pss_bytes, generation, dropped_lines;
+    double time_ms; /* since 1970, from `time` */
+    int torn;       /* a damaged line's beginning lay before this one */
+    struct hl_line_totals totals;
+    struct hl_line_entry ledger[HL_LINE_LEDGER_MAX];
+    unsigned ledger_count;
+    struct hl_line_site *sites;
+    size_t site_count, site_room;
+    char *scratch;
+    size_t scratch_room;
+};
+
+enum hl_line_kind {
+    HL_LINE_GOOD,
+    HL_LINE_FOREIGN, /* not ours: another schema, or nothing that looks like this log */
+    HL_LINE_DAMAGED, /* ours, but cut short, overwritten, or without time or pid */
+    HL_LINE_NO_MEMORY
+};
+
+/* Read `length` bytes. Where something lies before the line's "{" (a logger's prefix, a torn line without its end), the
+ * reading begins there. *line is zeroed before the first use and keeps its memory from line to line. */
+enum hl_line_kind hl_growth_line_read(struct hl_growth_line *line, const char *bytes, size_t length);
+
+void hl_growth_line_release(struct hl_growth_line *line);
+
+/* "2026-01-31T23:59:59.123Z" or with +02:00, in ms since 1970; NAN where it is no such time. */
+double hl_time_ms(struct hl_text time);
+
+#endif

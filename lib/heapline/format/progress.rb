@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require_relative "units"
+
+module Heapline
+  module Format
+    # How far a long task is, on one line of a terminal that is written anew; nothing where there is no terminal.
+    class Progress
+      WIDTH = 30
+      # Seconds between two drawings, and before the first: what is quick needs none.
+      EVERY = 0.2
+
+      # io: where it is drawn; clock: seconds that only go forward
+      def initialize(io, clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
+        @io = io
+        @clock = clock
+        @drawn_at = clock.call
+        @drawn = false
+        @visible = io.respond_to?(:tty?) && io.tty?
+      end
+
+      # done: bytes so far; total: bytes in all, or nil
+      def call(done, total)
+        return if !@visible || @clock.call - @drawn_at < EVERY
+
+        @drawn_at = @clock.call
+        @drawn = true
+        @io.print "\r\e[K#{text(done, total)}"
+      end
+
+      # Remove the line.
+      def finish
+        @io.print "\r\e[K" if @drawn
+      end
+
+      private
+
+      def text(done, total)
+        return "reading, #{Units.bytes(done)}" unless total&.positive?
+
+        full = [done * WIDTH / total, WIDTH].min
+        "[#{"#" * full}#{"." * (WIDTH - full)}] #{[done * 100 / total, 100].min} % of #{Units.bytes(total)}"
+      end
+    end
+  end
+end

@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require "support/growth_logs"
+require "heapline/format/growth_json"
+
+module Heapline
+  module Format
+    class GrowthJsonTest < Minitest::Test
+      include GrowthLogs
+
+      def render(text, **options)
+        io = StringIO.new
+        GrowthJson.new(**options).render(growth_of(text), io)
+        io.string
+      end
+
+      def test_keys
+        data = JSON.parse(render(leaking_log, problems: ["x"]))
+        assert_equal %w[schema_version by first_at last_at lines problems processes memory series], data.keys
+        assert_equal [1, "site", "2026-03-01T09:00:00.000Z", ["x"]],
+                     data.values_at("schema_version", "by", "first_at", "problems")
+        assert_equal ["leak", 6_000_000.0, 3_900_000],
+                     data["series"][0].values_at("verdict", "slope_bytes_per_hour", "live_bytes")
+        assert_equal [4711, 30], data["processes"][0].values_at("pid", "lines")
+        assert_equal(["malloc_live"], data["memory"].map { |one| one["location"] })
+      end
+
+      def test_top_and_sort
+        data = JSON.parse(render(leaking_log, top: 1, sort: :live))
+        assert_equal(["/app/leak.rb:1"], data["series"].map { |one| one["location"] })
+      end
+
+      def test_ascii_and_invalid_bytes
+        text = render(log_text(log_line(0, { "caf\u00e9.rb:1" => 1 })).sub("A#a", "\xff"))
+        assert_predicate text, :ascii_only?
+        assert_equal "\\xFF", JSON.parse(text)["series"][0]["label"]
+      end
+    end
+  end
+end

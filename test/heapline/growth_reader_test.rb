@@ -1,0 +1,191 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require "zlib"
+require "support/growth_logs"
+
+module Heapline
+  class GrowthReaderTest < Minitest::Test
+    include GrowthLogs
+
+    def lines(numbers, **more)
+      numbers.map { |i| log_line(i, { "a.rb:1" => i * 100_000 }, **more) }
+    end
+
+    def in_files(texts)
+      in_directory do |directory|
+        paths = texts.map { |name, text| File.join(directory, name).tap { |path| File.binwrite(path, text) } }
+        yield directory, paths
+      end
+    end
+
+    def counts(text, **options)
+      growth_of(text, **options).counts.select { |_, count| count.positive? }
+    end
+
+    def test_damaged_torn_and_foreign_lines_are_counted_and_nothing_else_is_lost
+      good = lines(0..9).map { |line| JSON.generate(line) }
+      torn = JSON.generate(log_line(10, { "a.rb:1" => 1 }))[0, 150]
+      text = log_text(*good, "{\"schema\":\"other/1\",\"time\":1}", "GET / 200", "", "\x00\xff{",
+                      torn + JSON.generate(log_line(11, { "a.rb:1" => 1 })),
+                      JSON.generate(log_line(12, {})).sub("09:12", "broken")) + torn
+      assert_equal({ lines: 16, taken: 11, damaged: 3, foreign: 3 }, counts(text))
+      assert_equal 11, growth_of(text).processes[0].lines
+    end
+
+    def test_a_loggers_prefix
+      text = lines(0..3).map { |line| "I, [2026-03-01T09:00:00.1 #1]  INFO -- {x}: #{JSON.generate(line)}\n" }.join
+      assert_equal({ lines: 4, taken: 4 }, counts(text))
+    end
+
+    def test_any_json_with_these_keys
+      line = log_line(0, {}).to_a.reverse.to_h
+      name = "caf\u00e9\"\\\n.rb:1"
+      line[:sites] = [{ "unknown" => [{ "a" => [1, nil, true] }], live_bytes: 1.5e3, "location" => name }]
+      text = JSON.generate(line, ascii_only: true, space: " ", object_nl: "", array_nl: " ").sub('"pid"', '"\u0070id"')
+      series = growth_of(text).series
+      assert_equal([[name, 1500]], series.map { |one| [one.location, one.live_bytes] })
+    end
+
+    def test_repeated_lines_count_once
+      text = log_text(*lines(0..9))
+      assert_equal({ lines: 20, taken: 10, repeated: 10 }, counts(text + text))
+    end
+
+    def test_a_clock_that_is_set
+      moved = lines(0..29).each_with_index do |line, i|
+        line[:time] = log_time(i - 600) if i >= 10
+        line[:time] = log_time(i + 90_000) if i >= 20
+      end
+      growth = growth_of(log_text(*moved))
+      assert_equal [30, 2], [growth.counts[:taken], growth.counts[:clock_jumps]]
+      assert_in_delta 29 * 60, growth.duration, 1
+      assert_in_delta 6_000_000, growth.series[0].slope_bytes_per_hour, 1
+    end
+
+    def test_gaps
+      growth = growth_of(log_text(*lines([*0..9, *20..29], dropped_lines: 10)))
+      assert_equal [1, 10], [growth.processes[0].gaps, growth.processes[0].dropped_lines]
+      assert_in_delta 6_000_000, growth.series[0].slope_bytes_per_hour, 1
+    end
+
+    def test_a_pid_is_used_again
+      growth = growth_of(log_text(*lines(0..9), *lines(20..29, started_at: log_time(20))))
+      assert_equal 2, growth.processes.size
+    end
+
+    def test_exec_is_another_program
+      first = lines(10..19)
+      second = lines(20..29).each_with_index do |line, i|
+        line.merge!(seq: i, totals: { live_bytes: 1, bytes_allocated: i })
+      end
+      assert_equal [10, 10], growth_of(log_text(*first, *second)).processes.map(&:lines)
+    end
+
+    def test_a_logger_that_begins_anew_goes_on
+      second = lines(20..29).each_with_index { |line, i| line[:seq] = i }
+      assert_equal [20], growth_of(log_text(*lines(0..9), *second)).processes.map(&:lines)
+    end
+
+    def test_rotated_compressed_and_directories
+      texts = { "a.jsonl" => log_text(*lines(20..29)), "a.jsonl.1" => log_text(*lines(10..19)),
+                "a.jsonl.2.gz" => Zlib.gzip(log_text(*lines(0..4))) + Zlib.gzip(log_text(*lines(5..9))),
+                "notes.txt" => "x" }
+      in_files(texts) do |directory, paths|
+        [[directory], paths.first(3), [File.join(directory, "a.*")], [directory, *paths.first(3)]].each do |names|
+          growth = GrowthReader.new(names).read
+          assert_equal({ lines: 30, taken: 30 }, growth.counts.select { |_, count| count.positive? }, names.inspect)
+          assert_equal 0, growth.processes[0].gaps
+        end
+      end
+    end
+
+    def test_a_compressed_file_that_was_cut_short
+      whole = Zlib.gzip(log_text(*lines(0..2000)))
+      in_files("a.jsonl.gz" => whole[0, whole.size / 2]) do |_, paths|
+        reader = GrowthReader.new(paths)
+        assert_operator reader.read.counts[:taken], :>, 0
+        assert_match(/a.jsonl.gz: .*what lay before it was read/, reader.problems[0])
+      end
+    end
+
+    def test_since_and_pid
+      text = log_text(*lines(0..9), *lines(0..9, pid: 5))
+      assert_equal [10, 10], counts(text, pids: [5]).values_at(:taken, :filtered)
+      assert_equal [10, 10], counts(text, since: START + (5 * 60)).values_at(:taken, :filtered)
+    end
+
+    def test_a_duration_counts_from_the_last_line
+      text = log_text(*lines(0..9))
+      in_files("a.jsonl" => text, "b.jsonl.gz" => Zlib.gzip(log_text(*lines(0..19, pid: 5)))) do |_, paths|
+        assert_equal 6, GrowthReader.new(paths, since: 300).read.counts[:taken]
+        assert_equal 6, GrowthReader.new(paths.first(1), since: 300).read.counts[:taken]
+      end
+      assert_match(/give --since a time/, assert_raises(UsageError) { growth_of(text, since: 300) }.message)
+    end
+
+    def test_memory_is_bounded
+      replacing_limit(40) do
+        many = Array.new(30) { |i| log_line(i, Array.new(30) { |s| log_site("s#{i}-#{s}.rb:1", s * 10) }) }
+        growth = growth_of(log_text(*many, *lines(30..60)))
+        assert_operator growth.series.size, :<=, 70
+        assert_operator growth.counts[:series_given_up], :>, 100
+        assert_includes growth.series.map(&:location), "a.rb:1"
+      end
+    end
+
+    def test_long_lives_keep_the_lowest
+      lines = Array.new(1000) { |i| log_line(i, { "a.rb:1" => (i % 4).zero? ? i * 1000 : 9_000_000 }) }
+      text = log_text(*lines)
+      store = Native::GrowthStore.new(:site, 100, nil, []).feed(text)
+      series = store.enum_for(:each_series).find { |one| one[:location] == "a.rb:1" }
+      assert_operator series[:windows].size, :<=, 128
+      assert_operator series[:windows].size, :>=, 62
+      lows = series[:windows].map { |window| window[1] }
+      assert_equal lows.sort, lows
+    end
+
+    def test_what_is_not_there
+      in_directory do |directory|
+        assert_match(/no such file/, assert_raises(Error) { GrowthReader.new(["#{directory}/x*"]) }.message)
+        assert_match(/no file in this directory/, assert_raises(Error) { GrowthReader.new([directory]) }.message)
+      end
+    end
+
+    def test_files_of_many_chunks
+      text = Array.new(40) { |i| leaking_log(pid: i).lines }.flatten.join
+      text *= 1 + (3 * GrowthReader::CHUNK / text.size)
+      in_files("a.jsonl" => text, "b.jsonl.gz" => Zlib.gzip(text)) do |_, paths|
+        paths.each { |path| assert_equal text.count("\n"), GrowthReader.new([path]).read.counts[:lines] }
+      end
+    end
+
+    def test_progress
+      seen = []
+      in_files("a.jsonl" => log_text(*lines(0..9))) do |_, paths|
+        GrowthReader.new(paths, progress: ->(done, total) { seen << [done, total] }).read
+        assert_equal [[File.size(paths[0])] * 2], seen
+      end
+    end
+
+    def test_the_store_refuses_nonsense
+      [[:nothing, 10, nil, []], [:site, 1, nil, []], ["site", 10, nil, []], [:site, 10, nil, nil],
+       [:site, 10, "x", []]].each do |words|
+        assert_raises(ArgumentError, TypeError) { Native::GrowthStore.new(*words) }
+      end
+      assert_raises(ArgumentError) { Native::GrowthStore.allocate.feed("") }
+      assert_raises(TypeError) { Native::GrowthStore.new(:site, 10, nil, []).feed(nil) }
+    end
+
+    private
+
+    def replacing_limit(limit)
+      former = GrowthReader::SERIES_MAX
+      without_warnings { GrowthReader.const_set(:SERIES_MAX, limit) }
+      yield
+    ensure
+      without_warnings { GrowthReader.const_set(:SERIES_MAX, former) }
+    end
+  end
+end

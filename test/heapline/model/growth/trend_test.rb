@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/model/growth/trend"
+
+module Heapline
+  module Model
+    class Growth
+      class TrendTest < Minitest::Test
+        def test_slope_and_interval
+          trend = Trend.of([(0..9).map { |i| [i, (3 * i) + (i.odd? ? 1 : 0)] }], reach: 2.576)
+          assert_in_delta 3.0, trend.slope
+          assert_operator trend.low, :>, 2.5
+          assert_operator trend.high, :<, 3.6
+          assert_operator trend.low, :<=, trend.slope
+        end
+
+        # 10 points without ties: Var S = 10·9·25/18 = 125; 2.576·√125 = 28.8; (45 − 28.8)/2 = 8.1: the 9th of 45
+        # slopes from each end.
+        def test_the_interval_is_sens
+          points = [3, 1, 4, 15, 9, 26, 5, 35, 8, 97].each_with_index.map { |value, i| [i, value] }
+          slopes = points.combination(2).map { |(a, x), (b, y)| (y - x) / (b - a).to_f }.sort
+          trend = Trend.of([points], reach: 2.576)
+          assert_equal [slopes[8], slopes[22], slopes[36]], [trend.low, trend.slope, trend.high]
+        end
+
+        def test_wild_points_do_not_move_it
+          points = (0..29).map { |i| [i, i.zero? || i == 17 ? 1e9 : i * 2] }
+          assert_in_delta 2.0, Trend.of([points], reach: 2.576).slope
+        end
+
+        def test_lives_are_compared_within_themselves
+          first = (0..9).map { |i| [i, i] }
+          second = (100..109).map { |i| [i, i - 100] }
+          trend = Trend.of([first, second], reach: 2.576)
+          assert_equal [1.0, 1.0, 1.0], trend.to_a
+        end
+
+        def test_too_few_points_have_no_interval
+          assert_equal [1.0, -Float::INFINITY, Float::INFINITY], Trend.of([[[0, 0], [1, 1]]], reach: 2.576).to_a
+          assert_equal [0.0, -Float::INFINITY, Float::INFINITY], Trend.of([[[0, 5]]], reach: 2.576).to_a
+          assert_equal 0.0, Trend.of([], reach: 2.576).slope
+        end
+
+        def test_a_flat_line_is_sure_to_be_flat
+          assert_equal [0.0, 0.0, 0.0], Trend.of([(0..9).map { |i| [i, 7] }], reach: 2.576).to_a
+        end
+      end
+    end
+  end
+end
