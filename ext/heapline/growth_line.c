@@ -77,13 +77,13 @@ static int fill(struct hl_json *json, struct hl_text key, void *context) {
     struct filling *filling = context;
     const struct field *field = find(filling, key);
     if (!field) return hl_json_skip(json);
-    char *place = (char *)filling->owner + field->offset;
-    return field->type == TEXT ? hl_json_text(json, (struct hl_text *)place) : hl_json_number(json, (double *)place);
+    void *place = (char *)filling->owner + field->offset;
+    return field->type == TEXT ? hl_json_text(json, place) : hl_json_number(json, place);
 }
 
 static void empty(const struct field *fields, size_t count, void *owner) {
     for (size_t i = 0; i < count; i++) {
-        char *place = (char *)owner + fields[i].offset;
+        void *place = (char *)owner + fields[i].offset;
         if (fields[i].type == TEXT)
             *(struct hl_text *)place = (struct hl_text){NULL, 0};
         else

@@ -50,7 +50,11 @@ static uint32_t add_string(struct hl_growth_store *store, struct hl_text text, u
     }
     memcpy(copy, text.bytes, text.length);
     uint32_t *bucket = &table->buckets[hash % table->bucket_count];
-    table->strings[table->count] = (struct hl_string){copy, text.length, hash, *bucket};
+    struct hl_string *string = &strings[table->count];
+    string->bytes = copy;
+    string->length = text.length;
+    string->hash = hash;
+    string->next = *bucket;
     table->bytes += text.length + sizeof(*table->strings);
     return *bucket = table->count++;
 }
