@@ -54,6 +54,7 @@ module Heapline
     # An environment without anything of heapline, so that tests see only what they set.
     def plain_environment(**more)
       { "HEAPLINE" => nil, "HEAPLINE_DIR" => nil, "HEAPLINE_TOP" => nil, "HEAPLINE_REPORTER" => nil,
+        "HEAPLINE_COMPANION" => nil,
         "LD_PRELOAD" => nil }.merge(more.transform_keys(&:to_s))
     end
   end

@@ -20,7 +20,7 @@ struct reading {
     const char *path;
     int fd;
     int live;
-    enum { HEADER, HASHES, YIELDED } whole; /* sites too, and how, not the header alone */
+    enum { HEADER, HASHES, YIELDED, CHOSEN } whole; /* sites too, and how, not the header alone */
     int failed;
     struct hl_flight_header header;
     struct hl_flight_copies copies;
@@ -85,10 +85,47 @@ static void put_figures(VALUE hash, const struct hl_flight_header *header) {
     put_number(hash, "mismatches", header->mismatches);
 }
 
+/* nil: the allocator does not tell. */
+static void put_told(VALUE hash, const char *key, uint64_t value) {
+    put(hash, key, value == HL_UNTOLD ? Qnil : ULL2NUM(value));
+}
+
+/* Pairs of system and free bytes. */
+static VALUE arenas_array(const struct hl_figures *figures) {
+    VALUE arenas = rb_ary_new();
+    for (uint32_t i = 0; i < figures->arena_count && i < HL_ARENAS; i++)
+        rb_ary_push(arenas,
+                    rb_assoc_new(ULL2NUM(figures->arenas[i].system_bytes), ULL2NUM(figures->arenas[i].free_bytes)));
+    return arenas;
+}
+
+/* What the process said of itself: see struct hl_figures. */
+static VALUE asked_hash(const struct hl_figures *figures) {
+    VALUE hash = rb_hash_new();
+    put_number(hash, "objects_ns", figures->objects_ns);
+    put_number(hash, "heap_pages", figures->heap_pages);
+    put_number(hash, "heap_page_bytes", figures->heap_page_bytes);
+    put_number(hash, "live_slots", figures->live_slots);
+    put_number(hash, "free_slots", figures->free_slots);
+    put_number(hash, "live_slot_bytes", figures->live_slot_bytes);
+    put_number(hash, "allocator_ns", figures->allocator_ns);
+    put_told(hash, "resident_bytes", figures->resident_bytes);
+    put_told(hash, "free_bytes", figures->free_bytes);
+    put_told(hash, "metadata_bytes", figures->metadata_bytes);
+    put_told(hash, "returnable_bytes", figures->returnable_bytes);
+    put(hash, "arenas", arenas_array(figures));
+    put_number(hash, "trim_ns", figures->trim_ns);
+    put_number(hash, "trim_before_bytes", figures->trim_before_bytes);
+    put_number(hash, "trim_after_bytes", figures->trim_after_bytes);
+    return hash;
+}
+
 static VALUE header_hash(const struct hl_flight_header *header) {
     VALUE hash = rb_hash_new();
     put_process(hash, header);
     put_figures(hash, header);
+    put(hash, "mapped_bytes", LL2NUM(header->mapped_bytes));
+    put(hash, "figures", asked_hash(&header->figures));
     return hash;
 }
 
@@ -185,6 +222,36 @@ static void yield_sites(const struct hl_flight_sums *sums) {
     }
 }
 
+/* FIGURES native 64-bit numbers for each site, by its number; all 0 where nothing is known of it. */
+static VALUE figures_string(const struct hl_flight_sums *sums) {
+    enum { FIGURES = 5 };
+    VALUE string = rb_str_new(NULL, (long)(sums->site_count * FIGURES * sizeof(int64_t)));
+    int64_t *figure = (int64_t *)RSTRING_PTR(string);
+    for (uint32_t number = 0; number < sums->site_count; number++, figure += FIGURES) {
+        const struct hl_site_sums *site = &sums->sites[number];
+        const struct hl_count count = site->known ? site->count : (struct hl_count){0};
+        const uint64_t base = site->known ? site->base_bytes_allocated - site->base_bytes_freed : 0;
+        figure[0] = (int64_t)count.allocations;
+        figure[1] = (int64_t)count.frees;
+        figure[2] = (int64_t)count.bytes_allocated;
+        figure[3] = (int64_t)count.bytes_freed;
+        figure[4] = (int64_t)base;
+    }
+    return string;
+}
+
+/* The sites that the block chooses after it has seen the figures of all. */
+static VALUE chosen_sites(const struct hl_flight_sums *sums) {
+    VALUE numbers = rb_check_array_type(rb_yield(figures_string(sums))), sites = rb_ary_new();
+    if (NIL_P(numbers)) rb_raise(rb_eTypeError, "the block is to return the numbers of sites in an Array");
+    for (long i = 0; i < RARRAY_LEN(numbers); i++) {
+        const uint32_t number = NUM2UINT(RARRAY_AREF(numbers, i));
+        if (number < sums->site_count && has_counted(&sums->sites[number]))
+            rb_ary_push(sites, site_hash(number, &sums->sites[number]));
+    }
+    return sites;
+}
+
 static VALUE convert(VALUE argument) {
     struct reading *reading = (struct reading *)argument;
     VALUE hash = header_hash(&reading->header);
@@ -195,7 +262,7 @@ static VALUE convert(VALUE argument) {
     if (reading->whole == YIELDED)
         yield_sites(&reading->sums);
     else
-        put(hash, "sites", sites_array(&reading->sums));
+        put(hash, "sites", reading->whole == CHOSEN ? chosen_sites(&reading->sums) : sites_array(&reading->sums));
     return hash;
 }
 
@@ -272,23 +339,45 @@ static VALUE rbhl_each_site(VALUE self, VALUE path_or_fd, VALUE live) {
     return read_source(path_or_fd, YIELDED, RTEST(live));
 }
 
+/* Native.choose_sites(path_or_fd, live) { |figures| numbers } -> the same Hash with those sites alone that the block
+ * chooses. figures: a String of five native 64-bit numbers for each site, by its number: allocations, frees, bytes
+ * allocated, bytes freed, live bytes at the baseline. */
+static VALUE rbhl_choose_sites(VALUE self, VALUE path_or_fd, VALUE live) {
+    (void)self;
+    rb_need_block();
+    return read_source(path_or_fd, CHOSEN, RTEST(live));
+}
+
 /* Native.read_header(path_or_fd) -> Hash: the header's fields alone; one page is read. */
 static VALUE rbhl_read_header(VALUE self, VALUE path_or_fd) {
     (void)self;
     return read_source(path_or_fd, HEADER, 0);
 }
 
-/* Native.request_baseline(path) -> Hash: the header as it was before the request was set. */
-static VALUE rbhl_request_baseline(VALUE self, VALUE path) {
+/* Set bits of `request`; the header's Hash as it was before. */
+static VALUE request(VALUE path, uint32_t bits) {
     struct reading reading;
-    (void)self;
     take_source(&reading, &path);
     int fd = reading.path ? hl_flight_open(reading.path, O_RDWR, &reading.problem) : reading.fd;
-    int failed = fd < 0 ? fd : hl_flight_request(fd, HL_REQUEST_BASELINE, &reading.header, &reading.problem);
+    int failed = fd < 0 ? fd : hl_flight_request(fd, bits, &reading.header, &reading.problem);
     if (reading.path && fd >= 0) close(fd);
     if (failed) rb_raise(flight_error, "flight file %" PRIsVALUE ": %s", reading.name, reading.problem.text);
     RB_GC_GUARD(path);
     return header_hash(&reading.header);
+}
+
+/* Native.request_baseline(path) -> Hash: the header as it was before the request was set. */
+static VALUE rbhl_request_baseline(VALUE self, VALUE path) {
+    (void)self;
+    return request(path, HL_REQUEST_BASELINE);
+}
+
+/* Native.request_figures(path, survey, trim) -> Hash: the same. survey: the allocator goes through its free blocks;
+ * trim: it gives back what it can. */
+static VALUE rbhl_request_figures(VALUE self, VALUE path, VALUE survey, VALUE trim) {
+    (void)self;
+    return request(path, HL_REQUEST_FIGURES | (RTEST(survey) ? HL_REQUEST_SURVEY : 0u) |
+                             (RTEST(trim) ? HL_REQUEST_TRIM : 0u));
 }
 
 void rbhl_define_flight(VALUE native, VALUE error) {
@@ -299,6 +388,8 @@ void rbhl_define_flight(VALUE native, VALUE error) {
     rb_define_const(native, "SITE_FIELDS", rb_ary_freeze(fields));
     rb_define_singleton_method(native, "read_flight", rbhl_read_flight, 2);
     rb_define_singleton_method(native, "each_site", rbhl_each_site, 2);
+    rb_define_singleton_method(native, "choose_sites", rbhl_choose_sites, 2);
     rb_define_singleton_method(native, "read_header", rbhl_read_header, 1);
     rb_define_singleton_method(native, "request_baseline", rbhl_request_baseline, 1);
+    rb_define_singleton_method(native, "request_figures", rbhl_request_figures, 3);
 }

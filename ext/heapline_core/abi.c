@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "companion.h"
 #include "flight.h"
 #include "guard.h"
 #include "heapline_core.h"
@@ -75,4 +76,13 @@ HL_EXPORT void heapline_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed)
 
 HL_EXPORT uint64_t heapline_generation(void) {
     return heapline_enabled() ? hl_generation() : 0;
+}
+
+HL_EXPORT int heapline_companion(const char *command, int third, int fourth) {
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    const int failed = heapline_enabled() ? hl_companion_start(command, third, fourth) : -ESRCH;
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+    return failed;
 }

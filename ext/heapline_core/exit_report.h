@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The exit report: starts the reporter (a Ruby program, named by HEAPLINE_REPORTER) over this process's flight file and
- * waits for it, while this process still lives and its RSS can be read.
- *
- * The reporter is no child that the program can see: no SIGCHLD, nothing for wait(2) to find.
+ * waits for it, while this process still lives and its RSS can be read. How: own_process.h.
  */
 #ifndef HL_EXIT_REPORT_H
 #define HL_EXIT_REPORT_H

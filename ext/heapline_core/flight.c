@@ -251,6 +251,7 @@ static void begin_header(uint32_t page_limit) {
     header->page_count = HL_FIXED_PAGES;
     header->page_limit = page_limit;
     header->library_count = header->tag_count = 1;
+    header->top = hl_options.top_pid;
     describe_process(header);
 }
 

@@ -116,7 +116,47 @@ struct hl_lane_record {
 enum hl_state { HL_STATE_RUNNING = 1, HL_STATE_EXITED = 2, HL_STATE_EXECED = 3 };
 
 /* What another process asks for: bits of `request`. The process clears the bits it took and counts `answered`. */
-enum hl_request { HL_REQUEST_BASELINE = 1u << 0 };
+enum hl_request {
+    HL_REQUEST_BASELINE = 1u << 0,
+    HL_REQUEST_FIGURES = 1u << 1, /* take the figures that cost little */
+    HL_REQUEST_SURVEY =
+        1u << 2,              /* also let the allocator go through its free blocks, which holds its locks meanwhile */
+    HL_REQUEST_TRIM = 1u << 3 /* let the allocator give back what it can, and take its figures then */
+};
+
+/*
+ * What only the process knows of its memory, as it was when it was asked. Each group has its time (CLOCK_REALTIME; 0:
+ * never taken), which is written last. Bytes; HL_UNTOLD: the allocator does not tell.
+ */
+#define HL_UNTOLD UINT64_MAX
+#define HL_ARENAS 32u /* the last one holds the sums of all further ones */
+
+struct hl_arena {
+    uint64_t system_bytes; /* taken from the kernel */
+    uint64_t free_bytes;   /* of these, in freed blocks */
+};
+
+struct hl_figures {
+    uint64_t objects_ns;
+    uint64_t heap_pages; /* of the object heap */
+    uint64_t heap_page_bytes;
+    uint64_t live_slots;
+    uint64_t free_slots;
+    uint64_t live_slot_bytes;
+
+    uint64_t allocator_ns;
+    uint64_t resident_bytes;   /* what it takes for resident of its memory; glibc does not tell, see mapped_bytes */
+    uint64_t free_bytes;       /* freed and not given back */
+    uint64_t metadata_bytes;   /* its own */
+    uint64_t returnable_bytes; /* whole pages in what is free */
+    uint32_t arena_count;      /* of `arenas`; glibc only */
+    uint32_t reserved;
+    struct hl_arena arenas[HL_ARENAS];
+
+    uint64_t trim_ns;           /* the end of the last trim */
+    uint64_t trim_before_bytes; /* RSS before and after it */
+    uint64_t trim_after_bytes;
+};
 
 enum hl_baseline_kind { HL_BASELINE_START = 0, HL_BASELINE_FORK = 1, HL_BASELINE_CLEAR = 2 };
 
@@ -166,7 +206,9 @@ struct hl_flight_header {
     char allocator[64]; /* below: "glibc 2.36", "jemalloc 5.3.0" … */
     char command[1024]; /* /proc/self/cmdline, NUL-separated, cut */
     uint32_t command_length;
-    char options[512]; /* HEAPLINE as it was understood */
+    char options[512];    /* HEAPLINE as it was understood */
+    int64_t mapped_bytes; /* of live blocks that glibc gave mappings of their own */
+    struct hl_figures figures;
 };
 
 enum hl_attribution {

@@ -48,4 +48,9 @@ void heapline_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed);
 /* The report's number of generations so far: GC.count plus the number of baselines. */
 uint64_t heapline_generation(void);
 
+/* Start a process of heapline's own beside this one, unseen by its wait and SIGCHLD: `command` is its words, parted by
+ * unit separators (0x1f), the first a path. It gets these descriptors as 3 and 4 (-1: none), stderr, and no others. 0
+ * or -errno. */
+int heapline_companion(const char *command, int third, int fourth);
+
 #endif

@@ -84,6 +84,7 @@ HL_INLINE void death(void *block, size_t usable, const struct hl_trailer *traile
     struct hl_thread *thread = &hl_thread;
     struct hl_lane *lane = thread->lane;
     if (HL_UNLIKELY(trailer->watched)) hl_location_forget(block, usable);
+    if (HL_UNLIKELY(usable >= HL_MAPPED_LEAST)) hl_lane_count_mapped(-hl_real_mapped(block));
     hl_trailer_erase(block, usable);
     if (HL_UNLIKELY(!lane)) {
         death_slow(thread, *trailer);
@@ -139,6 +140,7 @@ static void *reallocated(void *block, size_t size, uintptr_t caller) {
     const size_t usable = hl_real_usable(block);
     const int ours = hl_trailer_read(block, usable, &trailer);
     const uint64_t word = ours ? hl_trailer_load(block, usable) : 0;
+    const size_t mapped = HL_UNLIKELY(usable >= HL_MAPPED_LEAST) ? hl_real_mapped(block) : 0;
     if (ours) hl_trailer_erase(block, usable);
     void *moved = hl_real.realloc(block, padded(size));
     if (HL_UNLIKELY(!moved)) {
@@ -147,6 +149,7 @@ static void *reallocated(void *block, size_t size, uintptr_t caller) {
     }
     if (ours) {
         if (HL_UNLIKELY(trailer.watched)) hl_location_forget(block, usable);
+        hl_lane_count_mapped(-mapped);
         if (HL_LIKELY(hl_thread.lane != NULL)) {
             hl_lane_follow(hl_thread.lane);
             hl_lane_death(hl_thread.lane, &trailer);

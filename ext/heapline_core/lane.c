@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "errand.h"
 #include "own_memory.h"
 
 enum {
@@ -299,8 +300,9 @@ HL_COLD void hl_lane_turn(struct hl_lane *lane, uint64_t generation) {
     int saved = errno;
     hl_guard_enter(&hl_thread);
     uint32_t request = __atomic_exchange_n(&header->request, 0, __ATOMIC_ACQ_REL);
-    if (request & HL_REQUEST_BASELINE) hl_lane_baseline(HL_BASELINE_CLEAR);
-    if (request) {
+    if (request & HL_REQUEST_ERRANDS) hl_errand_ask(request & HL_REQUEST_ERRANDS);
+    if (request & HL_REQUEST_BASELINE) {
+        hl_lane_baseline(HL_BASELINE_CLEAR);
         __atomic_fetch_add(&header->answered, 1, __ATOMIC_RELEASE);
         generation = hl_generation();
     }

@@ -21,6 +21,7 @@
 #include "guard.h"
 #include "location_cache.h"
 #include "platform.h"
+#include "real_malloc.h"
 #include "trailer.h"
 
 enum { HL_COUNT_PAGES = HL_SITES_MAX / HL_SITES_PER_PAGE, HL_PUBLISH_BYTES = 65536 };
@@ -87,6 +88,11 @@ uint64_t hl_lane_baseline(uint32_t kind);
 /* Sums over all lanes and sites but the quiet ones. */
 void hl_lane_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed);
 
+/* A block came with a mapping of so many bytes for itself, or (the negative of it) went. */
+HL_INLINE void hl_lane_count_mapped(size_t bytes) {
+    if (bytes) __atomic_fetch_add(&hl_flight.header->mapped_bytes, (int64_t)bytes, __ATOMIC_RELAXED);
+}
+
 HL_INLINE struct hl_count *hl_lane_count(struct hl_lane *lane, uint32_t site) {
     struct hl_count *page = lane->counts[site / HL_SITES_PER_PAGE];
     if (HL_UNLIKELY(!page)) return hl_lane_count_slow(lane, site);
@@ -138,6 +144,7 @@ HL_INLINE void hl_lane_birth(struct hl_lane *lane, void *block, size_t usable, s
     hl_add(&place.count->bytes_allocated, size);
     if (!quiet) hl_lane_grow(lane, size);
     hl_trailer_write(block, usable, size, place.site, (uint32_t)lane->generation);
+    if (HL_UNLIKELY(usable >= HL_MAPPED_LEAST)) hl_lane_count_mapped(hl_real_mapped(block));
 }
 
 HL_INLINE void hl_lane_age(struct hl_count *count, uint64_t now, uint64_t age) {

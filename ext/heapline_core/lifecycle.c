@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Order at the start: real functions, Ruby?, options, flight, sites, caches, fork handlers, first lane, gate.
- * Order at fork: before: sites (urcu's registry lock), flight; after, in reverse: flight, lanes, sites, gate.
- * Order at the end: report, while the VM still stands; then the flight file goes, or stays as it is for later.
- * No lock of ours is held across any of these; nothing is destroyed.
+ * Order at the start: real functions, Ruby?, options, flight, sites, caches, fork handlers, first lane, gate,
+ * companion. Order at fork: before: sites (urcu's registry lock), flight; after, in reverse: flight, lanes, sites,
+ * gate. Order at the end: report, while the VM still stands; then the flight file goes, or stays as it is for later. No
+ * lock of ours is held across any of these; nothing is destroyed.
  */
 #include "lifecycle.h"
 
@@ -16,12 +16,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "allocator.h"
+#include "companion.h"
+#include "errand.h"
 #include "exit_report.h"
 #include "flight.h"
 #include "lane.h"
 #include "lane_repair.h"
 #include "library.h"
 #include "location.h"
+#include "object_heap.h"
 #include "options.h"
 #include "preload_order.h"
 #include "real_malloc.h"
@@ -75,11 +79,13 @@ static void ruby_ends(void) {
     if (!hl_exit_report_due()) return;
     hl_ruby_flush_output();
     if (hl_options.gc) hl_ruby_collect();
+    hl_object_heap_measure();
     hl_guard_enter(&hl_thread);
     if (hl_thread.own) {
         hl_lane_follow(hl_thread.own);
         hl_lane_publish(hl_thread.own);
     }
+    hl_allocator_measure(0);
     hl_flight.header->ended_ns = hl_flight_now();
     hl_exit_report();
     hl_guard_leave(&hl_thread);
@@ -149,6 +155,7 @@ static void become_child(void) {
     }
     hl_lane_repair(hl_flight_copied_pages());
     hl_lane_after_fork_child(hl_thread.own);
+    hl_errand_after_fork_child();
     hl_site_table_become_child();
     hl_lane_baseline(HL_BASELINE_FORK);
     open_gate();
@@ -213,7 +220,6 @@ static int make_ready(void) {
     if (!failed) failed = hl_site_table_create(hl_options.sites);
     if (!failed) failed = hl_location_create();
     if (failed) return failed;
-    hl_flight.header->top = hl_options.top_pid;
     hl_text(hl_flight.header->ruby, sizeof(hl_flight.header->ruby), "%s",
             hl_ruby.description ? hl_ruby.description : "");
     hl_real_describe(hl_flight.header->allocator, sizeof(hl_flight.header->allocator));
@@ -263,6 +269,7 @@ static void begin(void) {
     hl_lifecycle_lane(&hl_thread);
     hl_life = HL_LIFE_ACTIVE;
     open_gate();
+    hl_companion_begin();
 }
 
 HL_COLD void hl_lifecycle_step(void) {

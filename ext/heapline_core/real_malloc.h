@@ -48,6 +48,16 @@ HL_INLINE size_t hl_real_usable(void *block) {
     return HL_UNLIKELY(word & 2) ? size - sizeof(size_t) : size;
 }
 
+/* Smaller blocks do not get a mapping of their own, unless M_MMAP_THRESHOLD was set very low. */
+enum { HL_MAPPED_LEAST = 65536 };
+
+/* Bytes of the mapping that this block has for itself, in glibc; else 0. Before its header of two words may lie what
+ * alignment left unused: the first word tells how much. */
+HL_INLINE size_t hl_real_mapped(const void *block) {
+    const size_t *header = (const size_t *)block - 2;
+    return hl_real_chunked && header[1] & 2 ? (header[1] & ~(size_t)7) + header[0] : 0;
+}
+
 HL_INLINE int hl_boot_owns(const void *block) {
     return (uintptr_t)block - (uintptr_t)hl_boot_arena < HL_BOOT_BYTES;
 }

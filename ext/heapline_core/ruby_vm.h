@@ -63,12 +63,19 @@ enum {
     X(hl_value, rb_io_flush, (hl_value io))                                                                            \
     X(hl_value, rb_protect, (hl_value(*function)(hl_value), hl_value data, int *state))
 
-/* Exported by some: the object that a singleton class belongs to. */
+/* Exported by some, or needed for figures that are asked for only: the object that a singleton class belongs to; names
+ * of what the GC counts; a call at the next safe point. */
 #define HL_RUBY_OPTIONAL_FUNCTIONS(X)                                                                                  \
     X(hl_value, rb_class_attached_object, (hl_value singleton)) /* >= 3.2 */                                           \
     X(hl_value, rb_attr_get, (hl_value object, uintptr_t name))                                                        \
     X(uintptr_t, rb_intern, (const char *name))                                                                        \
-    X(void *, rb_gc_get_objspace, (void)) /* >= 3.4 */
+    X(void *, rb_gc_get_objspace, (void)) /* >= 3.4 */                                                                 \
+    X(hl_value, rb_id2sym, (uintptr_t name))                                                                           \
+    X(size_t, rb_gc_stat, (hl_value symbol))                                                                           \
+    X(hl_value, rb_funcallv, (hl_value object, uintptr_t name, int count, const hl_value *arguments))                  \
+    X(hl_value, rb_errinfo, (void))                                                                                    \
+    X(void, rb_set_errinfo, (hl_value error))                                                                          \
+    X(int, rb_postponed_job_register_one, (unsigned flags, void (*function)(void *), void *data))
 
 struct hl_ruby {
     const struct hl_ruby_layout *layout; /* NULL: unknown version */

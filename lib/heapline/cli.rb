@@ -8,7 +8,7 @@ module Heapline
   # nor formats. Commands are loaded when they are used, so that `heapline ruby …` starts quickly.
   module CLI
     COMMANDS = { "run" => :Run, "report" => :Report, "ps" => :Ps, "top" => :Top, "baseline" => :Baseline,
-                 "serve" => :Serve, "growth" => :Growth, "doctor" => :Doctor, "help" => :Help,
+                 "log" => :Log, "growth" => :Growth, "serve" => :Serve, "doctor" => :Doctor, "help" => :Help,
                  "version" => :Version }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 

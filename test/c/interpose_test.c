@@ -59,6 +59,27 @@ static void line_has(unsigned line, uint64_t allocations, uint64_t bytes_allocat
     CHECK_EQUAL(sums.bytes_freed, bytes_freed);
 }
 
+/* ---- blocks with a mapping of their own ---- */
+
+static int64_t mapped(void) {
+    return hl_flight.header->mapped_bytes;
+}
+
+static void blocks_with_a_mapping_of_their_own_are_counted(void) {
+    begin();
+    if (!hl_real_chunked) check_skip("another allocator is below");
+    const int64_t before = mapped();
+    char *large = malloc(3000000), *aligned = memalign(65536, 5000000);
+    CHECK(mapped() - before >= 8000000 && mapped() - before < 8000000 + 65536 + 5 * 4096);
+    CHECK_EQUAL((mapped() - before) % 4096, 0);
+    large = realloc(large, 20000000);
+    CHECK(mapped() - before >= 25000000 && mapped() - before < 25000000 + 65536 + 5 * 4096);
+    free(keep(malloc(100000))); /* of the heap */
+    free(large);
+    free(aligned);
+    CHECK_EQUAL(mapped(), before);
+}
+
 /* ---- each function of the family ---- */
 
 static void each_function_counts_what_was_asked_for(void) {
@@ -395,6 +416,7 @@ static void without_ruby_nothing_is_counted(void) {
 }
 
 static const struct check_test tests[] = {
+    {"blocks_with_a_mapping_of_their_own_are_counted", blocks_with_a_mapping_of_their_own_are_counted},
     {"each_function_counts_what_was_asked_for", each_function_counts_what_was_asked_for},
     {"the_whole_usable_size_is_the_programs", the_whole_usable_size_is_the_programs},
     {"what_cannot_be_had_fails_as_below", what_cannot_be_had_fails_as_below},

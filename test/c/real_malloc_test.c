@@ -54,6 +54,17 @@ static void threads_share_the_boot_arena(void) {
 
 /* ---- the functions below ---- */
 
+/* Resolving has freed none: glibc would then take blocks of that size from its heap. */
+static void large_blocks_still_get_mappings_of_their_own(void) {
+    CHECK_EQUAL(hl_real_resolve(), 0);
+    if (!hl_real_chunked) check_skip("another allocator is below");
+    void *block = hl_real.malloc(140000), *small = hl_real.malloc(100000);
+    CHECK(hl_real_mapped(block) >= 140000 && hl_real_mapped(block) % 4096 == 0);
+    CHECK_EQUAL(hl_real_mapped(small), 0);
+    hl_real.free(small);
+    hl_real.free(block);
+}
+
 static void all_functions_are_found(void) {
     CHECK_EQUAL(hl_real_resolve(), 0);
 #define FOUND(type, name, parameters, arguments) CHECK(hl_real.name != NULL);
@@ -151,6 +162,7 @@ static const struct check_test tests[] = {
     {"boot_blocks_lie_apart_and_aligned", boot_blocks_lie_apart_and_aligned},
     {"the_boot_arena_ends", the_boot_arena_ends},
     {"threads_share_the_boot_arena", threads_share_the_boot_arena},
+    {"large_blocks_still_get_mappings_of_their_own", large_blocks_still_get_mappings_of_their_own},
     {"all_functions_are_found", all_functions_are_found},
     {"sizes_are_read_as_the_allocator_tells_them", sizes_are_read_as_the_allocator_tells_them},
     {"without_a_needed_function_there_is_no_start", without_a_needed_function_there_is_no_start},

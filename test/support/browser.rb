@@ -122,8 +122,9 @@ class Browser
       %w[Page Runtime Log Network].each { |domain| call("#{domain}.enable") }
       call("Emulation.setDeviceMetricsOverride", width: width, height: height, deviceScaleFactor: 1, mobile: false)
       call("Emulation.setFocusEmulationEnabled", enabled: true) # another page may be in front
-      call("Emulation.setEmulatedMedia",
-           features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }])
+      # Without motion, so that what is looked at stands still.
+      preferences = { "prefers-color-scheme" => dark ? "dark" : "light", "prefers-reduced-motion" => "reduce" }
+      call("Emulation.setEmulatedMedia", features: preferences.map { |name, value| { name: name, value: value } })
     end
 
     # Open a file and wait until the report has put itself together.

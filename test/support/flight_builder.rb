@@ -25,7 +25,8 @@ class FlightBuilder
     baseline_generation: [136, "Q"], baseline_kind: [144, "L"], attribution: [148, "L"], live_bytes: [152, "q"],
     peak_bytes: [160, "q"], peak_ns: [168, "Q"], own_bytes: [176, "Q"], sites_refused: [184, "Q"],
     pages_refused: [192, "Q"], counts_lost: [200, "Q"], mismatches: [208, "Q"], ruby: [216, "a96"],
-    allocator: [312, "a64"], command: [376, "a1024"], command_length: [1400, "L"], options: [1404, "a512"]
+    allocator: [312, "a64"], command: [376, "a1024"], command_length: [1400, "L"], options: [1404, "a512"],
+    mapped_bytes: [1920, "q"], figures: [1928, "a632"]
   }.freeze
 
   DEFAULTS = {

@@ -27,11 +27,21 @@ module Heapline
         raise Error, "LD_PRELOAD cannot name #{path}: there is a space or a colon in it; install heapline elsewhere"
       end
 
-      # The command line of the process that prints the exit report. It runs with the application's environment, so
-      # it takes neither gems nor RUBYOPT from there.
+      # The command line of the process that prints the exit report.
       def self.reporter
+        own_process("report", "--exit")
+      end
+
+      # The command line of the process that writes the growth log; the core adds the pid of the top-level process.
+      def self.companion
+        own_process("log", "--companion", "--flight", "4")
+      end
+
+      # The command line of a process that the core starts. It runs with the application's environment, so it takes
+      # neither gems nor RUBYOPT from there.
+      def self.own_process(*words)
         directories = [LIB, File.expand_path("..", File.dirname(core))].uniq
-        [RbConfig.ruby, "--disable=gems,rubyopt", *directories.map { |path| "-I#{path}" }, EXE, "report", "--exit"]
+        [RbConfig.ruby, "--disable=gems,rubyopt", *directories.map { |path| "-I#{path}" }, EXE, *words]
       end
     end
   end

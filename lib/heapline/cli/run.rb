@@ -30,8 +30,10 @@ module Heapline
       def environment
         options = RunOptions.from_env(@env["HEAPLINE"]).merge(@options)
         aim(options) if options[:output]
+        options[:log] &&= File.expand_path(options[:log])
         changes = { "LD_PRELOAD" => preload, "HEAPLINE" => RunOptions.to_env(options),
                     "HEAPLINE_TOP" => Process.pid.to_s, "HEAPLINE_REPORTER" => Installation.reporter.join("\x1f") }
+        changes["HEAPLINE_COMPANION"] = options[:log] && Installation.companion.join("\x1f")
         changes["RUBYLIB"] = first_of(Installation::COMPAT, @env["RUBYLIB"]) if options[:mwrap]
         changes
       end

@@ -28,7 +28,12 @@ module Heapline
         Option.new(key: :public, kind: :flag, switch: ["--public-api"],
                    help: "find lines through Ruby's public API only (slower)"),
         Option.new(key: :sites, kind: :count, switch: ["--sites N"],
-                   help: "limit of distinct sites (131072); more count as (other)")
+                   help: "limit of distinct sites (131072); more count as (other)"),
+        Option.new(key: :log, kind: :path, switch: ["--log FILE"],
+                   help: "write a growth log beside the command; %p in FILE: the pid, %h: the host"),
+        Option.new(key: :every, kind: :seconds, switch: ["--every S"], help: "seconds between lines of the log (60)"),
+        Option.new(key: :rss, kind: :bytes, switch: ["--rss BYTES"],
+                   help: "copy the flight file beside the log once RSS reaches BYTES")
       ].freeze
       KEYS = ALL.to_h { |option| [option.key, option] }.freeze
 
@@ -59,6 +64,7 @@ module Heapline
         case option.kind
         when :count then Size.count(value)
         when :bytes then Size.bytes(value)
+        when :seconds then Size.seconds(value)
         when :sort then sort(value)
         else value
         end

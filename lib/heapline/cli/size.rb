@@ -16,6 +16,15 @@ module Heapline
         (number.to_f * FACTORS.fetch(prefix.downcase)).round
       end
 
+      # Seconds: "60", "0.5", "5m", "1h".
+      def self.seconds(text)
+        number, unit = text.to_s.match(/\A(\d{1,9}(?:\.\d{1,9})?)([smh]?)\z/)&.captures
+        seconds = number.to_f * { "m" => 60, "h" => 3600 }.fetch(unit, 1)
+        raise UsageError, "not a time: #{text.inspect}; say seconds, or 5m, 1h" unless seconds.positive?
+
+        seconds == seconds.to_i ? seconds.to_i : seconds
+      end
+
       # A number that is not negative.
       def self.count(text)
         raise UsageError, "not a number: #{text.inspect}" unless text.to_s.match?(/\A\d{1,9}\z/)

@@ -12,8 +12,8 @@ module Heapline
     # live_slots, free_slots:: slots for objects in them
     # live_slot_bytes::   what the live ones take
     # allocator_at::      Time of those below
-    # resident_bytes::    what the allocator takes for resident of what it mapped; glibc: its large blocks, which have
-    #                     mappings of their own, and not its arenas
+    # resident_bytes::    what the allocator takes for resident of what it mapped; glibc: the mappings that large blocks
+    #                     have for themselves, by heapline's count at any time, and not its arenas
     # free_bytes::        freed and not given back
     # metadata_bytes::    of the allocator itself
     # returnable_bytes::  what `heapline trim` could give back, as the allocator sees it
@@ -38,6 +38,34 @@ module Heapline
       # system_bytes: taken from the kernel; free_bytes: of these, in freed blocks.
       Arena = Struct.new(:system_bytes, :free_bytes)
       NONE = new(arenas: [].freeze)
+
+      OBJECTS = %i[heap_pages heap_page_bytes live_slots free_slots live_slot_bytes].freeze
+      ALLOCATOR = %i[resident_bytes free_bytes metadata_bytes returnable_bytes].freeze
+      TRIM = %i[trim_before_bytes trim_after_bytes].freeze
+
+      class << self
+        # From the header of a flight file (Flight.header, or what Flight.read was made of).
+        def of(raw)
+          asked = raw[:figures]
+          known = [group(asked, :objects, OBJECTS), group(asked, :allocator, ALLOCATOR)].reduce(:merge)
+          known[:resident_bytes] = [raw[:mapped_bytes], 0].max if raw[:allocator].start_with?("glibc")
+          arenas = asked[:arenas].map { |system, free| Arena.new(system, free).freeze }.freeze
+          new(**known, **trim(asked), arenas: arenas)
+        end
+
+        private
+
+        # The fields of a group, where it was ever taken.
+        def group(asked, name, fields)
+          at = asked.fetch(:"#{name}_ns")
+          at.zero? ? {} : { "#{name}_at": Time.at(0, at, :nsec), **asked.slice(*fields) }
+        end
+
+        def trim(asked)
+          at = asked.fetch(:trim_ns)
+          at.zero? ? {} : { trimmed_at: Time.at(0, at, :nsec), **asked.slice(*TRIM) }
+        end
+      end
     end
   end
 end

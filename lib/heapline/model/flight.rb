@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../errors"
+require_relative "figures"
 require_relative "flight_sites"
 require_relative "process_identity"
 require_relative "snapshot"
@@ -30,10 +31,28 @@ module Heapline
         raw.merge(state: state(raw), command: command(raw))
       end
 
+      # The raw fields, as `header` has them, and in :sites a Hash of number => Site for those alone that the block
+      # chooses: it gets the figures of all sites (see Native.choose_sites) and returns numbers. For readers that come
+      # often: what is not chosen costs next to nothing.
+      def self.choose(source, live: nil, &block)
+        require_native
+        raw = Native.choose_sites(source, live, &block)
+        maker = FlightSites.new
+        sites = raw[:sites].to_h { |site| [site[:number], maker.add(*site.values)] }
+        raw.merge(state: state(raw), command: command(raw), sites: sites)
+      end
+
       # Ask the process that writes `path` to begin a new baseline. Returns the header as it was.
       def self.request_baseline(path)
         require_native
         Native.request_baseline(path)
+      end
+
+      # Ask the process that writes `path` for its figures (Figures); survey: let glibc go through its free blocks;
+      # trim: let the allocator give back what it can. Returns the header as it was.
+      def self.request_figures(path, survey: false, trim: false)
+        require_native
+        Native.request_figures(path, survey, trim)
       end
 
       class << self
@@ -47,7 +66,7 @@ module Heapline
         end
 
         def snapshot(raw, sites)
-          counts = { sites: sites.counted, quiet: sites.quiet, failures: failures(raw) }
+          counts = { sites: sites.counted, quiet: sites.quiet, failures: failures(raw), figures: Figures.of(raw) }
           Snapshot.new(**process(raw), **figures(raw, sites.counted.sum(&:live_bytes)), **counts)
         end
 
@@ -80,8 +99,12 @@ module Heapline
           end
         end
 
+        # A fork's command is its parent's: while it runs, it is known by what it calls itself now ("puma: cluster
+        # worker 0: 4711"), which it mostly decides after the fork.
         def command(raw)
-          raw[:command].b.split("\0").map { |word| word.force_encoding(Encoding::UTF_8) }
+          own = ProcessIdentity.new(raw[:pid], raw[:start_ticks]).command if raw[:forked_from].positive?
+          text = own.nil? || own.empty? ? raw[:command].b : own
+          text.split("\0").map { |word| word.force_encoding(Encoding::UTF_8) }
         end
 
         def time(nanoseconds)

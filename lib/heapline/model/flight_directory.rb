@@ -7,8 +7,9 @@ module Heapline
   module Model
     # Where flight files lie, and which process each belongs to. Only reads the directory, but for `remove` and `prune`.
     class FlightDirectory
-      # One file: its path, the process (ProcessIdentity), the time of its last change and the bytes that it takes.
-      Entry = Struct.new(:path, :process, :changed_at, :bytes, keyword_init: true) do
+      # One file: its path and inode, the process (ProcessIdentity), the time of its last change and the bytes that it
+      # takes.
+      Entry = Struct.new(:path, :inode, :process, :changed_at, :bytes, keyword_init: true) do
         def pid
           process.pid
         end
@@ -96,8 +97,8 @@ module Heapline
         return nil unless status.file?
 
         pid, ticks = name.match(NAME).captures.map(&:to_i)
-        Entry.new(path: file, process: ProcessIdentity.new(pid, ticks), changed_at: status.mtime,
-                  bytes: status.blocks * 512)
+        Entry.new(path: file, inode: status.ino, process: ProcessIdentity.new(pid, ticks),
+                  changed_at: status.mtime, bytes: status.blocks * 512)
       rescue Errno::ENOENT
         nil
       end

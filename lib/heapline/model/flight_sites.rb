@@ -33,6 +33,7 @@ module Heapline
                         bytes - new_bytes_freed, blocks - new_frees, blocks, bytes, age_sum, age_max, age_ms_sum,
                         age_ms_max, temporary)
         number == QUIET ? @quiet = site : @counted << site
+        site
       end
 
       private

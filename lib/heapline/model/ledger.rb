@@ -62,10 +62,12 @@ module Heapline
         objects = objects(parts.bytes(:anonymous))
         rest = parts.bytes(:anonymous) - objects.sum { |_, amount| amount.values.sum }
         malloc = MallocMemory.new(@figures, parts, snapshot, rest, drill: drill)
-        own = mapped(parts[:heapline]).merge(malloc.records)
-        others = %i[stacks jit code other].to_h { |kind| [kind, mapped(parts[kind])] }
+        transient = transient(snapshot, parts, malloc.unclaimed)
+        others = %i[stacks jit code other heapline].to_h { |kind| [kind, mapped(parts[kind])] }
+        others[:other]["Ruby's transient heap"] = transient
+        others[:heapline].update(malloc.records)
         others.merge(objects, malloc_ruby: malloc.ruby, malloc_native: malloc.native, malloc_held: malloc.held,
-                              heapline: own, remainder: malloc.remainder)
+                              remainder: { "anonymous memory" => malloc.unclaimed - transient })
       end
 
       # The object heap's pages are anonymous memory; what of them is swapped out is not there to be counted.
@@ -73,6 +75,15 @@ module Heapline
         heap = [@figures.heap_bytes || 0, anonymous].min
         live = [@figures.live_slot_bytes || 0, heap].min
         { objects_live: { "live slots" => live }, objects_free: { "free slots, page headers" => heap - live } }
+      end
+
+      # Ruby 3.1 and 3.2 keep the contents of young arrays in one mapping of 32 MiB. Nothing tells which one it is:
+      # in such a one, memory that no one claims is taken for it.
+      def transient(snapshot, parts, unclaimed)
+        return 0 unless snapshot.ruby.to_s.match?(/\Aruby 3\.[12]\./)
+
+        large = parts[:anonymous].select { |part| part.name == "large" }.sum(&:bytes)
+        [unclaimed, large, MemoryParts::LARGE].min
       end
 
       def line(key, name, amounts)

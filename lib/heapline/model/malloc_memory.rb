@@ -8,9 +8,9 @@ module Heapline
       # heapline keeps a record of so many bytes on each live block.
       RECORD = 8
 
-      # ruby, native: live blocks, requested bytes. records: heapline's. held: see `held_parts`. remainder: anonymous
-      # memory that the allocator does not claim either.
-      attr_reader :ruby, :native, :records, :held, :remainder
+      # ruby, native: live blocks, requested bytes. records: heapline's. held: see `held_parts`. unclaimed: bytes of
+      # anonymous memory that are not the allocator's either.
+      attr_reader :ruby, :native, :records, :held, :unclaimed
 
       # anonymous_bytes: resident anonymous memory that is not known to be anything else. drill: name gems, libraries.
       def initialize(figures, parts, snapshot, anonymous_bytes, drill: false)
@@ -19,7 +19,7 @@ module Heapline
         claimed = [figures.resident_bytes || anonymous_bytes, anonymous_bytes].min
         @resident = parts.bytes(:heap) + parts.bytes(:arenas) + claimed
         divide(snapshot, drill)
-        @remainder = { "anonymous memory" => anonymous_bytes - claimed }
+        @unclaimed = anonymous_bytes - claimed
         @held = held_parts(@resident - sum(@ruby) - sum(@native) - sum(@records))
         freeze
       end

@@ -29,6 +29,7 @@ module Heapline
                 %r{/(libheapline|heapline/native)\.so\z} => :heapline }.freeze
       # heapline reserves no swap for its memory and leaves it out of core dumps: no one else does both.
       OWN = %w[nr dd].freeze
+      LARGE = 32 * 1024 * 1024 # anonymous mappings of at least so much are named "large"
       # The kernel's mark on stacks (MAP_STACK, since Linux 6.7).
       MARK = "nh"
 
@@ -143,6 +144,7 @@ module Heapline
         when :heap then "main heap"
         when :stacks then mapping.name == "[stack]" ? "main thread" : "other threads and fibers"
         when :heapline then own_name(mapping)
+        when :anonymous then mapping.bytes >= LARGE ? "large" : "small"
         else mapping.name.empty? ? kind.to_s : File.basename(mapping.name.delete("\0")).delete_suffix(" (deleted)")
         end
       end

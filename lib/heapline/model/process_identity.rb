@@ -30,6 +30,15 @@ module Heapline
         %w[T t].include?(self.class.stat(pid)&.first)
       end
 
+      # Its command line as it is now, words ended by NUL (binary String): a program may write there what it likes. nil
+      # where the process is gone.
+      def command
+        text = File.binread("/proc/#{pid}/cmdline").sub(/[\0 ]+\z/n, "")
+        text if alive?
+      rescue SystemCallError
+        nil
+      end
+
       # The fields of /proc/PID/stat after the command (which may contain anything): state first, start time 20th.
       def self.stat(pid)
         File.binread("/proc/#{Integer(pid)}/stat").rpartition(")").last.split

@@ -218,6 +218,55 @@ static void rb_set_end_proc(void (*function)(value), value data) {
     fake_ruby.end_proc = function;
 }
 
+/* ---- what the GC counts ---- */
+
+static value gc_module = 1;
+static const char *const names[] = {"",          "__attached__", "heap_allocated_pages", "heap_live_slots",
+                                    "stat_heap", "slot_size",    "heap_free_slots"};
+
+static value rb_intern(const char *name) {
+    for (value i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], name) == 0) return i;
+    abort();
+}
+
+static value rb_id2sym(value name) {
+    return name << 8 | 0x0c;
+}
+
+static size_t rb_gc_stat(value symbol) {
+    const char *name = names[symbol >> 8];
+    return strcmp(name, "heap_allocated_pages") == 0 ? 10 : strcmp(name, "heap_live_slots") == 0 ? 300 : 100;
+}
+
+/* GC.stat_heap(pool, name): slots of 40, 80, 160 ... bytes; 1, 2, 3 ... of them are live. */
+static value rb_funcallv(value object, value name, int count, const value *arguments) {
+    if (object != gc_module || strcmp(names[name], "stat_heap") != 0 || count != 2) abort();
+    const value pool = arguments[0] >> 1;
+    const value answer = strcmp(names[arguments[1] >> 8], "slot_size") == 0 ? (value)40 << pool : pool + 1;
+    return answer << 1 | 1;
+}
+
+static value rb_errinfo(void) {
+    return fake_ruby.error;
+}
+
+static void rb_set_errinfo(value error) {
+    fake_ruby.error = error;
+}
+
+static value rb_protect(value (*function)(value), value data, int *state) {
+    *state = fake_ruby.raises ? 6 : 0;
+    if (fake_ruby.raises) fake_ruby.error = 4711;
+    return fake_ruby.raises ? 0 : function(data);
+}
+
+static int rb_postponed_job_register_one(unsigned flags, void (*function)(void *), void *data) {
+    (void)flags, (void)data;
+    fake_ruby.job = function;
+    return 1;
+}
+
 /* ---- symbols ---- */
 
 struct symbol {
@@ -244,6 +293,15 @@ static const struct symbol symbols[] = {
     FUNCTION(rb_string_value_ptr),
     FUNCTION(ruby_vm_at_exit),
     FUNCTION(rb_set_end_proc),
+    FUNCTION(rb_intern),
+    FUNCTION(rb_id2sym),
+    FUNCTION(rb_gc_stat),
+    FUNCTION(rb_funcallv),
+    FUNCTION(rb_errinfo),
+    FUNCTION(rb_set_errinfo),
+    FUNCTION(rb_protect),
+    FUNCTION(rb_postponed_job_register_one),
+    {"rb_mGC", &gc_module},
     {"rb_cThread", &thread_class},
     {"ruby_version", version},
     {"ruby_description", description},

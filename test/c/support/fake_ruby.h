@@ -22,6 +22,9 @@ struct fake_ruby {
     unsigned lines_asked;    /* calls of rb_iseq_line_no */
     void (*at_exit)(void *); /* what was registered with ruby_vm_at_exit */
     void (*end_proc)(uintptr_t);
+    void (*job)(void *); /* what was registered with rb_postponed_job_register_one */
+    int raises;          /* what runs under rb_protect raises */
+    uintptr_t error;     /* $! */
 };
 extern struct fake_ruby fake_ruby;
 

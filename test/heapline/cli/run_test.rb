@@ -37,8 +37,10 @@ module Heapline
       def test_each_switch_reaches_the_environment
         found = executed("-o", "/tmp/x.json", "--top", "1", "--sort", "life", "--min", "2k", "--no-follow",
                          "--keep",
-                         "--gc", "--mwrap", "--public-api", "--sites", "500", "sh").first["HEAPLINE"]
-        assert_equal "output:/tmp/x.json,top:1,sort:life,min:2000,nofollow,keep,gc,mwrap,public,sites:500", found
+                         "--gc", "--mwrap", "--public-api", "--sites", "500", "--log", "/x-%p", "--every",
+                         "1m", "--rss", "2G", "sh").first["HEAPLINE"]
+        assert_equal "output:/tmp/x.json,top:1,sort:life,min:2000,nofollow,keep,gc,mwrap,public,sites:500," \
+                     "log:/x-%25p,every:60,rss:2000000000", found
         assert_equal RunOptions::KEYS.keys - [:quiet], RunOptions.from_env(found).keys
       end
 
@@ -53,6 +55,15 @@ module Heapline
       def test_a_file_that_is_asked_for_is_written_quiet_or_not
         assert_equal "output:/x", executed("-q", "-o", "/x", "sh").first["HEAPLINE"]
         assert_equal "output:/x", executed("-o", "/x", "sh", env: { "HEAPLINE" => "quiet" }).first["HEAPLINE"]
+      end
+
+      def test_a_log_has_a_companion_and_no_other_run_has_one
+        environment, = executed("--log", "x-%p.jsonl", "sh", env: { "HEAPLINE_COMPANION" => "an outer one's" })
+        assert_equal "log:#{Dir.pwd}/x-%25p.jsonl", environment["HEAPLINE"]
+        assert_equal [Installation::EXE, "log", "--companion", "--flight", "4"],
+                     environment["HEAPLINE_COMPANION"].split("\x1f").last(5)
+        environment, = executed("sh", env: { "HEAPLINE_COMPANION" => "an outer one's" })
+        assert_equal [true, nil], [environment.key?("HEAPLINE_COMPANION"), environment["HEAPLINE_COMPANION"]]
       end
 
       def test_the_core_goes_before_what_is_preloaded_already

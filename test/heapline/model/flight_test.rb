@@ -124,6 +124,19 @@ module Heapline
         assert_equal 0, read(builder).count
       end
 
+      # A fork's command is its parent's, as far as its file knows.
+      def test_a_running_fork_is_known_by_what_it_calls_itself_now
+        reader, writer = IO.pipe
+        pid = fork { Process.setproctitle("worker 1: busy") && writer.puts && sleep }
+        reader.gets
+        own = { pid: pid, start_ticks: ProcessIdentity.of(pid).start_ticks, state: 1, command: %w[ruby app.rb] }
+        assert_equal ["worker 1: busy"], read(FlightBuilder.new(**own, forked_from: 3)).command
+        assert_equal %w[ruby app.rb], read(FlightBuilder.new(**own)).command
+        Process.kill(:KILL, pid)
+        Process.wait(pid)
+        assert_equal %w[ruby app.rb], read(FlightBuilder.new(**own, forked_from: 3)).command
+      end
+
       def test_the_process
         snapshot = read(FlightBuilder.new(command: ["ruby", "a b.rb"], forked_from: 3, peak_ns: 2_500_000_000))
         assert_equal ["ruby", "a b.rb"], snapshot.command

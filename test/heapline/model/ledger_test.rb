@@ -55,6 +55,17 @@ module Heapline
         assert_equal [8192, 0], ledger(small, figures: figures).to_h.values_at(:objects_live, :objects_free)
       end
 
+      # 10 MiB that no one claims, in a mapping of 32 MiB.
+      def test_the_transient_heap_of_old_rubies
+        text = smaps([0x1000_0000, 0x1200_0000, "rw-p", "", 10_240, ""], [0x2000_0000, 0x2000_9000, "rw-p", "", 8, ""])
+        map = MemoryMap.parse(text)
+        lines = { "ruby 3.1.2p20" => [10_485_760, 8192], "ruby 3.4.1" => [0, 10_493_952] }
+        lines.each do |ruby, expected|
+          known = leaky.with(ruby: ruby, allocator: "glibc 2.36", figures: Figures.new(resident_bytes: 0, arenas: []))
+          assert_equal expected, Ledger.new(known, map).to_h.values_at(:other, :remainder)
+        end
+      end
+
       def test_any_line_by_its_key
         found = ledger(recorded("ruby40_yjit"))
         assert_equal "JIT code", found[:jit].name

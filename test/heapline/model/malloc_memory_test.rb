@@ -30,10 +30,10 @@ module Heapline
 
       # An allocator that tells nothing maps all anonymous memory that is known to be no one's.
       def test_the_allocator_claims_what_it_says
-        assert_equal 0, total(divide(50_000).remainder)
-        assert_equal 50_000, total(divide(50_000, resident_bytes: 0).remainder)
-        assert_equal 20_000, total(divide(50_000, resident_bytes: 30_000).remainder)
-        assert_equal 0, total(divide(50_000, resident_bytes: 90_000).remainder)
+        assert_equal 0, divide(50_000).unclaimed
+        assert_equal 50_000, divide(50_000, resident_bytes: 0).unclaimed
+        assert_equal 20_000, divide(50_000, resident_bytes: 30_000).unclaimed
+        assert_equal 0, divide(50_000, resident_bytes: 90_000).unclaimed
       end
 
       def test_what_is_held_by_kind

@@ -24,6 +24,18 @@ module Heapline
         Process.wait(pid)
       end
 
+      def test_what_a_process_calls_itself
+        reader, writer = IO.pipe
+        pid = fork { Process.setproctitle("shop: worker 1") && writer.puts && sleep }
+        reader.gets
+        identity = ProcessIdentity.of(pid)
+        assert_equal "shop: worker 1", identity.command
+        assert_nil ProcessIdentity.new(pid, identity.start_ticks + 1).command
+      ensure
+        Process.kill(:KILL, pid)
+        Process.wait(pid)
+      end
+
       def test_a_zombie_is_dead_and_then_gone
         pid = fork { exit! }
         identity = await { ProcessIdentity.of(pid) }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "errand.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "allocator.h"
+#include "flight_layout.h"
+#include "guard.h"
+#include "object_heap.h"
+#include "ruby_vm.h"
+
+enum { STACK_BYTES = 256 * 1024 };
+_Static_assert(HL_REQUEST_ERRANDS == (HL_REQUEST_FIGURES | HL_REQUEST_SURVEY | HL_REQUEST_TRIM), "the bits of errands");
+
+static uint32_t wanted;  /* for the job, then for the helper */
+static uint32_t running; /* the helper (E1) */
+
+static void do_errands(uint32_t request) {
+    if (request & HL_REQUEST_TRIM) hl_allocator_trim();
+    hl_allocator_measure((request & (HL_REQUEST_SURVEY | HL_REQUEST_TRIM)) != 0);
+}
+
+/* Goes on while there is more to do; what comes when it has just ended starts another. */
+static void *help(void *unused) {
+    uint32_t request;
+    (void)unused;
+    hl_guard_enter(&hl_thread);
+    do {
+        while ((request = __atomic_exchange_n(&wanted, 0, __ATOMIC_ACQ_REL))) do_errands(request);
+        __atomic_store_n(&running, 0, __ATOMIC_SEQ_CST);
+    } while (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) && !__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST));
+    return NULL;
+}
+
+static int start_helper(void) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int failed = pthread_create(&thread, &attributes, help, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return -failed;
+}
+
+/* At a safe point of Ruby's, with the GVL. */
+static void job(void *unused) {
+    const int saved = errno;
+    (void)unused;
+    hl_object_heap_measure();
+    hl_guard_enter(&hl_thread);
+    if (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) && !__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST) &&
+        start_helper())
+        __atomic_store_n(&running, 0, __ATOMIC_SEQ_CST); /* no thread can be made: its figures stay as they were */
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+}
+
+void hl_errand_ask(uint32_t request) {
+    if (!hl_ruby.attached || !hl_ruby.rb_postponed_job_register_one) return;
+    if (!hl_ruby.ruby_native_thread_p() || !hl_ruby.ruby_thread_has_gvl_p() || hl_ruby.rb_during_gc()) return;
+    __atomic_fetch_or(&wanted, request, __ATOMIC_ACQ_REL);
+    hl_ruby.rb_postponed_job_register_one(0, job, NULL);
+}
+
+void hl_errand_after_fork_child(void) {
+    wanted = running = 0;
+}

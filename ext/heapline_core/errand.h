@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What another process asked for and takes time or needs Ruby: figures of the object heap, by a postponed job; figures
+ * of the allocator and trimming, by a helper thread, so that no thread of the program waits.
+ *
+ * The request is seen inside malloc, where neither Ruby nor the allocator may be called. So the thread that sees it,
+ * one of Ruby's with the GVL, only registers a job; Ruby runs it at its next safe point; and that starts the thread.
+ *
+ * E1  There is one helper at a time. All signals are blocked in it; it owns no lane and is not counted.
+ * E2  A request that comes at a bad moment (no GVL, during GC) is dropped: who asks, asks again until it is answered.
+ * E3  In a forked child there is no helper. fork itself waits for the allocator's locks, as ever.
+ */
+#ifndef HL_ERRAND_H
+#define HL_ERRAND_H
+
+#include <stdint.h>
+
+enum { HL_REQUEST_ERRANDS = 2 | 4 | 8 };
+
+/* See to these bits of enum hl_request. Inside malloc, with the guard entered. */
+void hl_errand_ask(uint32_t request);
+
+/* In a forked child, with the guard entered. */
+void hl_errand_after_fork_child(void);
+
+#endif
