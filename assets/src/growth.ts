@@ -17,26 +17,41 @@ const MEANINGS: Record<Verdict, string> = {
 /** shorten: a location as the table shows it. */
 export function growth(series: Series[], shorten: (location: string) => string): HTMLElement {
   const plot = el("div", { class: "plot" });
-  const rows = series.map((each, at) => entry(each, at, shorten));
-  const list = el("ul", { class: "series" }, ...rows.slice(0, FIRST));
-  const more = rows.length > FIRST && button(`Show ${rows.length - FIRST} more`, { class: "more" }, () => {
-    list.append(...rows.slice(FIRST));
-    if (more) more.remove();
-    rows[FIRST].querySelector<HTMLElement>("[tabindex]")?.focus();
-  });
-  const curves = series.slice(0, CHARTED).map((each, colour) => ({ name: each.location, colour, points: each.points }));
-  new ResizeObserver(() => {
+  const list = el("ul", { class: "series" });
+  const more = button("", { class: "more" }, () => { all = true; draw(); });
+  const verdicts = verdictsOf(series).map(([verdict, number]) => button(`${number} ${verdict}`, { class: `badge verdict-${verdict}`, "aria-pressed": "false", title: MEANINGS[verdict] }, () => choose(verdict)));
+  let chosen: Verdict | null = null;
+  let all = false;
+  let shown = series;
+
+  const choose = (verdict: Verdict): void => {
+    chosen = chosen === verdict ? null : verdict;
+    for (const each of verdicts) each.ariaPressed = String(chosen !== null && each.classList.contains(`verdict-${chosen}`));
+    draw();
+  };
+  const draw = (): void => {
+    shown = series.filter((each) => chosen === null || each.verdict === chosen);
+    const rows = shown.slice(0, all ? shown.length : FIRST).map((each, at) => entry(each, at, shorten));
+    list.replaceChildren(...rows);
+    more.hidden = rows.length === shown.length;
+    more.textContent = `Show ${shown.length - rows.length} more`;
+    plotted();
+  };
+  const plotted = (): void => {
+    const curves = shown.slice(0, CHARTED).map((each, colour) => ({ name: each.location, colour, points: each.points }));
     if (plot.clientWidth > 0) plot.replaceChildren(chart(curves, plot.clientWidth, plot.clientHeight));
-  }).observe(plot);
-  return section("growth", "Growth over time", el("p", { class: "note" }, tally(series)), plot, list, more);
+  };
+  new ResizeObserver(plotted).observe(plot);
+  draw();
+  if (series.length === 0) return section("growth", "Growth over time", el("p", { class: "note" }, "The log holds no series yet."));
+  return section("growth", "Growth over time", el("div", { class: "verdicts", role: "group", "aria-label": "Verdicts to show" }, ...verdicts), plot, list, more);
 }
 
-/** "2 leaks, 1 cache: …", in the order of concern. */
-function tally(series: Series[]): string {
+/** How many series have each verdict, in the order of concern. */
+function verdictsOf(series: Series[]): [Verdict, number][] {
   const verdicts = Object.keys(MEANINGS) as Verdict[];
-  const counts = verdicts.map((verdict) => [verdict, series.filter((each) => each.verdict === verdict).length] as const);
-  const words = counts.filter(([, number]) => number > 0).map(([verdict, number]) => `${number} ${verdict}`);
-  return words.length > 0 ? `Verdicts: ${words.join(" · ")}.` : "The log holds no series yet.";
+  const counts = verdicts.map((verdict): [Verdict, number] => [verdict, series.filter((each) => each.verdict === verdict).length]);
+  return counts.filter(([, number]) => number > 0);
 }
 
 function entry(each: Series, at: number, shorten: (location: string) => string): HTMLElement {

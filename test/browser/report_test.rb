@@ -34,11 +34,20 @@ class BrowserReportTest < Minitest::Test
 
   def test_growth_with_verdicts_and_the_rest_on_demand
     page = show(shop, growth: grown)
-    assert_equal ["Verdicts: 1 leak · 1 cache · 12 steady."], texts(page, "#growth > .note")
-    page.await("document.querySelectorAll('.plot .curve').length === 6")
+    assert_equal ["1 leak", "1 cache", "12 steady"], texts(page, ".verdicts button")
+    assert_equal 6, texts(page, ".plot .curve").size
     assert_equal 12, texts(page, ".series li").size
     page.click(".more")
     assert_equal 14, texts(page, ".series li").size
+  end
+
+  def test_growth_of_one_verdict
+    page = show(shop, growth: grown)
+    page.click(".verdicts .verdict-cache")
+    assert_equal ["lib/feed.rb:7"], texts(page, ".series .place")
+    assert_equal ["/srv/shop/lib/feed.rb:7"], texts(page, ".plot .curve title")
+    page.click(".verdicts .verdict-cache")
+    assert_equal 12, texts(page, ".series li").size
   end
 
   def test_growth_alone

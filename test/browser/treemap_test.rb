@@ -65,8 +65,9 @@ class BrowserTreemapTest < Minitest::Test
   end
 
   def test_the_detail_shows_source_figures_and_growth_and_steps_through_the_table
-    here = site(__FILE__, 3, label: "x", live_bytes: 90_000_000, live_blocks: 9, allocations: 10, frees: 1, age_sum: 2)
-    page = show(snapshot(here, *shop.sites), growth: growth(series("#{__FILE__}:3")))
+    file = File.expand_path(__FILE__)
+    here = site(file, 3, label: "x", live_bytes: 90_000_000, live_blocks: 9, allocations: 10, frees: 1, age_sum: 2)
+    page = show(snapshot(here, *shop.sites), growth: growth(series("#{file}:3")))
     page.click("tr[data-at='0'] .open")
     assert_equal ["require \"browser/support\""], texts(page, ".source .here")
     assert_includes texts(page, "dialog dd"), "90.00 MB"

@@ -45,6 +45,10 @@ class PackageTest < Minitest::Test
       assert_predicate status, :success?, output
       assert_match(/^42$/, output)
       assert_match(/-e:1/, output)
+
+      output, status = run_in(dir, RbConfig.ruby, heapline, "-o", "run.html", RbConfig.ruby, "-e", "42", env: home)
+      assert_predicate status, :success?, output
+      assert_match(%r{<style>.+</style>.+<script>.+</script>}m, File.read(File.join(dir, "run.html")))
     end
   end
 

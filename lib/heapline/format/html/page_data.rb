@@ -3,8 +3,8 @@
 require_relative "../../version"
 require_relative "../inert"
 require_relative "../selection"
+require_relative "excerpts"
 require_relative "site_columns"
-require_relative "source_lines"
 require_relative "summary"
 
 module Heapline
@@ -30,15 +30,17 @@ module Heapline
           summary = snapshot && Summary.new(snapshot, memory: @memory, ledger: @ledger)
           { version: VERSION, process: summary&.process, tiles: summary&.tiles || [], notes: summary&.notes || [],
             sites: snapshot && columns.to_h, strings: columns.strings,
-            left_out: snapshot ? snapshot.sites.size - sites.size : 0, sources: sources(sites), ledger: ledger,
-            growth: @growth&.series&.map { |series| growth(series) } }
+            left_out: snapshot ? snapshot.sites.size - sites.size : 0, sources: sources(snapshot, sites),
+            ledger: ledger, growth: @growth&.series&.map { |series| growth(series) } }
         end
 
         private
 
         # Number of a site => [number of the first line, lines].
-        def sources(sites)
-          @source ? SourceLines.new.of(sites.first(SOURCES)) : {}
+        def sources(snapshot, sites)
+          return {} unless @source && snapshot
+
+          Excerpts.new((snapshot.pid if snapshot.state == :running)).of(sites.first(SOURCES))
         end
 
         def ledger

@@ -41,7 +41,7 @@ module Heapline
         end
 
         def test_sources_only_where_they_are_wanted
-          here = snapshot(site(__FILE__, 3, live_bytes: 1))
+          here = snapshot(site(File.expand_path(__FILE__), 3, live_bytes: 1))
           assert_equal [0], data(here)[:sources].keys
           assert_empty data(here, source: false)[:sources]
         end
