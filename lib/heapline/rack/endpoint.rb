@@ -36,25 +36,30 @@ module Heapline
 
       # A server that hands out its connection gets its thread back at once; in others this request waits in its own.
       def wait(env, request, later)
-        return take(later) unless env["rack.hijack?"] && env["rack.hijack"]
+        return take(later) { |seconds| sleep(seconds) } unless env["rack.hijack?"] && env["rack.hijack"]
 
         connection = env["rack.hijack"].call
         Thread.new { Heapline.quiet { answer(connection, request, later) } }
         [200, {}, []]
       end
 
-      def take(later)
-        @application.guard do
-          later.take { |seconds| sleep(seconds) }
-        end
+      def take(later, &)
+        @application.guard { later.take(&) }
       end
 
       def answer(connection, request, later)
-        Web::Output.write(connection, take(later).to_http(head: request.head?))
+        response = take(later) { |seconds| stays?(connection, seconds) }
+        Web::Output.write(connection, response.to_http(head: request.head?)) if response
       rescue SystemCallError, IOError
         nil # the client has gone
       ensure
         connection.close
+      end
+
+      # Is the client still there after so many seconds? One that has gone is readable. Of what is no IO (TLS) that
+      # cannot be told.
+      def stays?(connection, seconds)
+        connection.is_a?(IO) ? !connection.wait_readable(seconds) : sleep(seconds)
       end
     end
   end

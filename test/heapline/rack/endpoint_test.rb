@@ -56,17 +56,30 @@ class RackEndpointTest < Minitest::Test
   def test_with_hijacking_the_thread_is_free_at_once
     with_figures do
       endpoint = Heapline::Rack::Endpoint.new(open: true)
-      go = Thread::Queue.new
-      endpoint.define_singleton_method(:sleep) { |_seconds| go.pop }
       near, far = UNIXSocket.pair
+      go = Thread::Queue.new
+      near.define_singleton_method(:wait_readable) { |_seconds| go.pop }
       status, = call("/debug/pprof/delta_heap", "QUERY_STRING" => "seconds=7", "rack.hijack?" => true,
                                                 "rack.hijack" => -> { near }, endpoint: endpoint)
       assert_equal 200, status
-      go << true
+      go << nil
       assert_match(%r{\AHTTP/1\.1 200 OK\r\n.*\x1f\x8b}mn, far.read)
       assert(await { near.closed? })
     ensure
       far&.close
+    end
+  end
+
+  def test_a_client_that_has_gone_gives_its_place_back
+    with_figures do
+      endpoint = Heapline::Rack::Endpoint.new(open: true)
+      (Heapline::Web::Router::WAITING * 2).times do
+        near, far = UNIXSocket.pair
+        far.close
+        call("/debug/pprof/delta_heap", "QUERY_STRING" => "seconds=300", "rack.hijack?" => true,
+                                        "rack.hijack" => -> { near }, endpoint: endpoint)
+        assert(await { near.closed? })
+      end
     end
   end
 

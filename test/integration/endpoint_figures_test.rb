@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/answers"
+
+# What an answer of the endpoint allocates, as seen in the figures of the process that gives it.
+class EndpointFiguresTest < Minitest::Test
+  include Answers
+
+  LOOKING = <<~RUBY
+    require "heapline/rack"
+    endpoint = Heapline::Rack::Endpoint.new(open: true)
+    look = lambda do
+      %w[/each.html /each.json /each.csv /metrics /debug/pprof/heap /processes.json /nothing].map do |path|
+        endpoint.call("REQUEST_METHOD" => "GET", "PATH_INFO" => path).first
+      end
+    end
+    own = lambda do
+      Heapline.rows.select { |row| row.location.include?("/lib/heapline/") }.sum(&:allocations)
+    end
+    2.times { look.call }
+    before = own.call
+    3.times { look.call }
+    answer statuses: look.call, more: own.call - before
+  RUBY
+
+  def test_looking_changes_nothing
+    found = ask(LOOKING)
+    assert_equal [200, 200, 200, 200, 200, 200, 404], found[:statuses]
+    assert_equal 0, found[:more]
+  end
+end
