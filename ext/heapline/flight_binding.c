@@ -20,7 +20,8 @@ struct reading {
     const char *path;
     int fd;
     int live;
-    enum { HEADER, HASHES, YIELDED, CHOSEN } whole; /* sites too, and how, not the header alone */
+    enum { HEADER, HASHES, YIELDED, CHOSEN, FILE_BYTES } whole; /* more than the header, and what */
+    uint64_t copied_ns;
     int failed;
     struct hl_flight_header header;
     struct hl_flight_copies copies;
@@ -252,8 +253,21 @@ static VALUE chosen_sites(const struct hl_flight_sums *sums) {
     return sites;
 }
 
+/* The settled copy, marked with when it was made if its process ran then. */
+static VALUE file_bytes(struct reading *reading) {
+    struct hl_flight_copy *copy = &reading->copies.second;
+    struct hl_flight_header *header = (struct hl_flight_header *)copy->bytes;
+    if (reading->copied_ns) {
+        header->state = HL_STATE_COPIED;
+        header->ended_ns = reading->copied_ns;
+    }
+    header->request = 0;
+    return rb_str_new((const char *)copy->bytes, (long)(copy->pages * HL_PAGE_SIZE));
+}
+
 static VALUE convert(VALUE argument) {
     struct reading *reading = (struct reading *)argument;
+    if (reading->whole == FILE_BYTES) return file_bytes(reading);
     VALUE hash = header_hash(&reading->header);
     if (!reading->whole) return hash;
     put(hash, "peak_bytes", LL2NUM(reading->sums.peak_bytes));
@@ -273,13 +287,21 @@ static VALUE release(VALUE argument) {
     return Qnil;
 }
 
+static int settle(struct reading *reading) {
+    struct hl_flight_copies *copies = &reading->copies;
+    hl_flight_sums_release(&reading->sums);
+    if (copies->first.bytes == copies->second.bytes) return 0;
+    return hl_flight_settle(&copies->first, &copies->second, &reading->problem);
+}
+
 static int read_all(struct reading *reading) {
     if (!reading->whole) return hl_flight_read_header(reading->fd, &reading->header, &reading->problem);
     int failed = hl_flight_copy(reading->fd, reading->live, &reading->copies, &reading->problem);
     if (!failed)
         failed = hl_flight_sum(&reading->copies.first, &reading->copies.second, &reading->sums, &reading->problem);
-    if (!failed) reading->header = *reading->sums.header;
-    return failed;
+    if (failed) return failed;
+    reading->header = *reading->sums.header;
+    return reading->whole == FILE_BYTES ? settle(reading) : 0;
 }
 
 static void *read_without_gvl(void *argument) {
@@ -313,15 +335,19 @@ static void take_source(struct reading *reading, VALUE *path_or_fd) {
     }
 }
 
+static VALUE read_taken(struct reading *reading, VALUE path_or_fd) {
+    VALUE result = rb_ensure(run_reading, (VALUE)reading, release, (VALUE)reading);
+    RB_GC_GUARD(path_or_fd);
+    RB_GC_GUARD(reading->name);
+    return result;
+}
+
 static VALUE read_source(VALUE path_or_fd, int whole, int live) {
     struct reading reading;
     take_source(&reading, &path_or_fd);
     reading.whole = whole;
     reading.live = live;
-    VALUE hash = rb_ensure(run_reading, (VALUE)&reading, release, (VALUE)&reading);
-    RB_GC_GUARD(path_or_fd);
-    RB_GC_GUARD(reading.name);
-    return hash;
+    return read_taken(&reading, path_or_fd);
 }
 
 /* Native.read_flight(path_or_fd, live) -> Hash: the header's fields and :sites, an Array of Hashes (see
@@ -352,6 +378,19 @@ static VALUE rbhl_choose_sites(VALUE self, VALUE path_or_fd, VALUE live) {
 static VALUE rbhl_read_header(VALUE self, VALUE path_or_fd) {
     (void)self;
     return read_source(path_or_fd, HEADER, 0);
+}
+
+/* Native.copy_flight(path_or_fd, copied_ns) -> String: the bytes of a flight file that tells what this one told at that
+ * moment, however its process went on. copied_ns marks it as the copy of a process that ran then (nanoseconds since
+ * 1970); nil leaves the state as it is. */
+static VALUE rbhl_copy_flight(VALUE self, VALUE path_or_fd, VALUE copied_ns) {
+    struct reading reading;
+    const uint64_t time = NIL_P(copied_ns) ? 0 : NUM2ULL(copied_ns);
+    (void)self;
+    take_source(&reading, &path_or_fd);
+    reading.whole = FILE_BYTES;
+    reading.copied_ns = time;
+    return read_taken(&reading, path_or_fd);
 }
 
 /* Set bits of `request`; the header's Hash as it was before. */
@@ -389,6 +428,7 @@ void rbhl_define_flight(VALUE native, VALUE error) {
     rb_define_singleton_method(native, "read_flight", rbhl_read_flight, 2);
     rb_define_singleton_method(native, "each_site", rbhl_each_site, 2);
     rb_define_singleton_method(native, "choose_sites", rbhl_choose_sites, 2);
+    rb_define_singleton_method(native, "copy_flight", rbhl_copy_flight, 2);
     rb_define_singleton_method(native, "read_header", rbhl_read_header, 1);
     rb_define_singleton_method(native, "request_baseline", rbhl_request_baseline, 1);
     rb_define_singleton_method(native, "request_figures", rbhl_request_figures, 3);

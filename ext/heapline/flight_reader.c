@@ -290,6 +290,90 @@ int hl_flight_sum(const struct hl_flight_copy *freed, const struct hl_flight_cop
     return 0;
 }
 
+/* A page of the copy that is being settled: the functions that find pages have them for reading. */
+static void *writable(const void *page) {
+    return (void *)(uintptr_t)page;
+}
+
+static void settle_counts(struct hl_count *into, const struct hl_count *from) {
+    static const struct hl_count nothing;
+    for (uint32_t i = 0; i < HL_SITES_PER_PAGE; i++) {
+        const uint64_t allocations = into[i].allocations, bytes_allocated = into[i].bytes_allocated;
+        into[i] = from ? from[i] : nothing;
+        into[i].allocations = allocations;
+        into[i].bytes_allocated = bytes_allocated;
+    }
+}
+
+static void settle_old(void *into, const void *from) {
+    if (from)
+        memcpy(into, from, HL_PAGE_SIZE);
+    else
+        memset(into, 0, HL_PAGE_SIZE);
+}
+
+/* Errors were seen when the copies were summed: here they only end the loops. */
+static void settle_lane(const struct hl_flight_copy *freed, const struct hl_flight_copy *allocated, uint32_t number) {
+    const uint64_t baseline = header_of(allocated)->baseline;
+    struct lane_pair lane = {lane_of(freed, number), lane_of(allocated, number), 0, baseline == 0};
+    lane.base_seen = baseline != 0 && lane.allocated->baseline == baseline;
+    const uint32_t sites = header_of(allocated)->site_count;
+    struct lane_directories in;
+    struct hl_problem seen;
+    const void *old, *into, *from;
+    if (find_directories(freed, allocated, &lane, &in, &seen)) return;
+    for (uint32_t first = 0; first < sites; first += HL_SITES_PER_PAGE) {
+        if (find_in_directory(allocated, in.allocated, first, HL_SITES_PER_PAGE, &into, &seen)) return;
+        if (find_in_directory(freed, in.freed, first, HL_SITES_PER_PAGE, &from, &seen)) return;
+        if (into) settle_counts(writable(into), from);
+    }
+    if (in.old_copy != freed) return;
+    if (find_pages(allocated, lane.allocated->old, OLD_DIRECTORY_PAGES, &old, &seen)) return;
+    for (uint32_t first = 0; first < sites; first += HL_OLD_PER_PAGE) {
+        if (find_in_directory(allocated, old, first, HL_OLD_PER_PAGE, &into, &seen)) return;
+        if (find_in_directory(freed, in.old, first, HL_OLD_PER_PAGE, &from, &seen)) return;
+        if (into) settle_old(writable(into), from);
+    }
+}
+
+/* Sites whose strings are newer than the copy are not ready in it. */
+static void settle_records(const struct hl_flight_copy *copy) {
+    const uint32_t *directory = at(copy, HL_SITE_DIRECTORY_PAGE);
+    struct hl_problem seen;
+    const void *page;
+    for (uint32_t number = HL_SITE_FIRST; number < header_of(copy)->site_count; number++) {
+        struct hl_site_sums site = {0};
+        if (find_in_directory(copy, directory, number, HL_SITES_PER_PAGE, &page, &seen)) return;
+        if (!page) continue;
+        struct hl_site_record *record = (struct hl_site_record *)writable(page) + number % HL_SITES_PER_PAGE;
+        if (read_record(copy, record, &site, &seen)) return;
+        record->ready = (uint8_t)site.known;
+    }
+}
+
+static void settle_names(const struct hl_flight_copy *copy, uint32_t table, uint32_t count) {
+    uint32_t *names = writable(at(copy, table));
+    for (uint32_t i = 0; i < count; i++)
+        if ((uint64_t)names[i] * 8 >= copy->pages * HL_PAGE_SIZE) names[i] = 0;
+}
+
+int hl_flight_settle(const struct hl_flight_copy *freed, struct hl_flight_copy *allocated, struct hl_problem *problem) {
+    for (uint32_t number = 0; number < HL_LANES; number++) settle_lane(freed, allocated, number);
+    settle_records(allocated);
+    settle_names(allocated, HL_LIBRARY_TABLE_PAGE, HL_LIBRARIES_MAX);
+    settle_names(allocated, HL_TAG_TABLE_PAGE, HL_TAGS_MAX);
+    unsigned char *bytes = realloc(allocated->bytes, allocated->pages_now * HL_PAGE_SIZE);
+    if (!bytes) {
+        fail(problem, "there is no memory for its %llu pages", (unsigned long long)allocated->pages_now);
+        return -ENOMEM;
+    }
+    memset(bytes + allocated->pages * HL_PAGE_SIZE, 0, (allocated->pages_now - allocated->pages) * HL_PAGE_SIZE);
+    allocated->bytes = bytes;
+    allocated->pages = allocated->pages_now;
+    ((struct hl_flight_header *)bytes)->page_count = allocated->pages;
+    return 0;
+}
+
 void hl_flight_sums_release(struct hl_flight_sums *sums) {
     free(sums->sites);
     sums->sites = NULL;

@@ -69,6 +69,11 @@ int hl_flight_check_header(const struct hl_flight_header *header, struct hl_prob
 int hl_flight_sum(const struct hl_flight_copy *freed, const struct hl_flight_copy *allocated,
                   struct hl_flight_sums *sums, struct hl_problem *problem);
 
+/* Make `allocated` alone tell what both copies tell: its frees become those of `freed`, and what it refers to and does
+ * not hold (R2) is left out; its pages become as many as the file had then. Only for copies that could be summed. 0, or
+ * -ENOMEM with the problem. */
+int hl_flight_settle(const struct hl_flight_copy *freed, struct hl_flight_copy *allocated, struct hl_problem *problem);
+
 void hl_flight_sums_release(struct hl_flight_sums *sums);
 
 #endif

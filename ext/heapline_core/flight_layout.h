@@ -113,7 +113,8 @@ struct hl_lane_record {
     uint64_t reserved[10];
 };
 
-enum hl_state { HL_STATE_RUNNING = 1, HL_STATE_EXITED = 2, HL_STATE_EXECED = 3 };
+/* COPIED: no process writes this file, it is a reader's copy of one that ran at `ended_ns`. */
+enum hl_state { HL_STATE_RUNNING = 1, HL_STATE_EXITED = 2, HL_STATE_EXECED = 3, HL_STATE_COPIED = 4 };
 
 /* What another process asks for: bits of `request`. The process clears the bits it took and counts `answered`. */
 enum hl_request {

@@ -6,6 +6,7 @@ require_relative "next_steps"
 require_relative "output_file"
 require_relative "rendering"
 require_relative "run_options"
+require_relative "source"
 
 module Heapline
   module CLI
@@ -55,25 +56,8 @@ module Heapline
       end
 
       def read(source)
-        path = path_of(source)
-        snapshot = without_gc { Model::Flight.read(path) }
+        snapshot = Source.read(source, directory)
         @options[:merge] ? Model::ProcessTree.merge(snapshot, children(snapshot)) : snapshot
-      end
-
-      # All that is read is kept: looking for garbage meanwhile would be a fifth of the time.
-      def without_gc
-        disabled = GC.disable
-        yield
-      ensure
-        GC.enable unless disabled
-      end
-
-      def path_of(source)
-        return source unless source.match?(/\A\d{1,10}\z/)
-
-        entry = directory.find(source.to_i)
-        entry&.path || raise(FlightError, "process #{source} has no flight file in #{directory.path}: was it started " \
-                                          "with heapline, by this user? `heapline ps` lists those that were")
       end
 
       def children(root)

@@ -57,6 +57,7 @@ module Heapline
       def state(snapshot)
         case snapshot.state
         when :killed then "killed (it did not end in an orderly way)"
+        when :copied then "as of #{snapshot.taken_at.strftime("%Y-%m-%d %H:%M:%S")}"
         when :execed then "went on as another program"
         end
       end

@@ -11,7 +11,7 @@ module Heapline
     # From a flight file to a Snapshot.
     module Flight
       PAGE = 4096
-      STATES = { 2 => :exited, 3 => :execed }.freeze
+      STATES = { 2 => :exited, 3 => :execed, 4 => :copied }.freeze
       BASELINES = { 0 => :start, 1 => :fork, 2 => :clear }.freeze
       ATTRIBUTION = { 0 => :none, 1 => :frames, 2 => :public }.freeze
       FAILURES = %i[sites_refused pages_refused counts_lost mismatches impossible_sites].freeze
@@ -40,6 +40,13 @@ module Heapline
         maker = FlightSites.new
         sites = raw[:sites].to_h { |site| [site[:number], maker.add(*site.values)] }
         raw.merge(state: state(raw), command: command(raw), sites: sites)
+      end
+
+      # The bytes of a flight file (binary String) that tells for good what the one at `source` tells now. Of a process
+      # that runs it says when that was: its state is :copied.
+      def self.copy(source)
+        running = header(source)[:state] == :running
+        Native.copy_flight(source, running ? Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond) : nil)
       end
 
       # Ask the process that writes `path` to begin a new baseline. Returns the header as it was.
@@ -77,9 +84,13 @@ module Heapline
         def process(raw)
           { pid: raw[:pid], parent: raw[:parent], forked_from: nonzero(raw[:forked_from]), command: command(raw),
             ruby: nonempty(raw[:ruby]), allocator: nonempty(raw[:allocator]), started_at: time(raw[:started_ns]),
-            ended_at: time(raw[:ended_ns]), state: state(raw), threads: raw[:threads],
-            taken_at: Time.now,
-            attribution: ATTRIBUTION[raw[:attribution]] }
+            state: state(raw), threads: raw[:threads], attribution: ATTRIBUTION[raw[:attribution]], **ended(raw) }
+        end
+
+        # A copy of a running process's file says when it was made instead of when the process ended.
+        def ended(raw)
+          time = time(raw[:ended_ns])
+          state(raw) == :copied ? { taken_at: time } : { taken_at: Time.now, ended_at: time }
         end
 
         # A peak below what lives now would be an older one: the header's is brought up to date only now and then.

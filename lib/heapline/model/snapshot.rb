@@ -50,7 +50,7 @@ module Heapline
 
       # Seconds from the start to the end, or to this snapshot while the process lives (Float); nil where unknown.
       def duration
-        finish = ended_at || (taken_at if state == :running)
+        finish = ended_at || (taken_at if %i[running copied].include?(state))
         finish && started_at && (finish - started_at)
       end
 
