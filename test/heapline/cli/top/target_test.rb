@@ -18,15 +18,24 @@ module Heapline
       # Living processes of this test with the commands given; forked: of the one before.
       def processes(*commands, forked: false)
         reader, writer = IO.pipe
-        pids = commands.map { fork { writer.close || reader.read || exit! } }
+        ready, said = IO.pipe
+        pids = commands.map { |command| fork { live(command, said, reader, writer) } }
+        ready.read(commands.size)
         pids.zip([0, *pids], commands) do |pid, before, command|
           flight(pid: pid, start_ticks: Model::ProcessIdentity.of(pid).start_ticks, state: 1, ended_ns: 0,
                  command: [command], forked_from: forked ? before : 0)
         end
         yield pids
       ensure
-        [reader, writer].each(&:close)
+        [reader, writer, ready, said].each(&:close)
         pids.each { |pid| Process.kill(:KILL, pid) && Process.wait(pid) }
+      end
+
+      # A running fork is known by what it calls itself.
+      def live(command, said, reader, writer)
+        Process.setproctitle(command)
+        said.write(".")
+        writer.close || reader.read || exit!
       end
 
       def test_by_pid
