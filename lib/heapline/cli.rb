@@ -46,45 +46,6 @@ module Heapline
       return ["help", []] if first.nil?
       return [SHORT[first], rest] if SHORT.key?(first)
 
-      COMMANDS = { "run" => :Run, "report" => :Report, "snapshot" => :Snapshot, "ps" => :Ps, "top" => :Top,
-                 "baseline" => :Baseline, "log" => :Log, "growth" => :Growth, "serve" => :Serve,
-                 "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
-    SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
-
-    OK = 0
-    PROBLEM = 1
-    USAGE = 2
-    NOT_EXECUTABLE = 126
-    NOT_FOUND = 127
-
-    # Run the command that `argv` asks for and return the exit status. env, out and err stand for the process's own.
-    def self.start(argv, env: ENV, out: $stdout, err: $stderr)
-      name, rest = choose(argv)
-      status = command(name).new(env: env, out: out, err: err).call(rest)
-      out.flush
-      status
-    rescue Errno::EPIPE
-      quiet_end(out)
-    rescue UsageError => e
-      say(err, "#{e.message} (heapline help#{" #{name}" if name != "help"})", USAGE)
-    rescue Error => e
-      say(err, e.message, PROBLEM)
-    rescue Interrupt
-      130
-    end
-
-    # The class of a command.
-    def self.command(name)
-      require_relative "cli/#{name}"
-      const_get(COMMANDS.fetch(name))
-    end
-
-    # [command, its arguments]. What is no command is a program to run: `heapline ruby leak.rb`.
-    def self.choose(argv)
-      first, *rest = argv
-      return ["help", []] if first.nil?
-      return [SHORT[first], rest] if SHORT.key?(first)
-
       COMMANDS.key?(first) ? [first, rest] : ["run", argv]
     end
 
