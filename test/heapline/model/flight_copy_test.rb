@@ -41,7 +41,9 @@ module Heapline
       end
 
       def test_frees_of_the_first_and_allocations_of_the_second
-        first = file { |copy, site| copy.count(0, site, allocations: 10, bytes_allocated: 100, frees: 4, bytes_freed: 40) }
+        first = file do |copy, site|
+          copy.count(0, site, allocations: 10, bytes_allocated: 100, frees: 4, bytes_freed: 40)
+        end
         second = file do |copy, site|
           copy.count(0, site, allocations: 12, bytes_allocated: 120, frees: 12, bytes_freed: 120, temporary: 9)
           copy.count(1, site, allocations: 5, bytes_allocated: 50, frees: 5, bytes_freed: 50)
