@@ -43,6 +43,13 @@ export interface Series {
   points: [number, number][];
 }
 
+export interface Growth {
+  facts: string[];
+  /** The processes as a whole: RSS and malloc live, where the log has them. */
+  memory: { name: string; slope: number | null; points: [number, number][] }[];
+  series: Series[];
+}
+
 export interface ProcessFacts {
   command: string;
   facts: string[];
@@ -61,7 +68,7 @@ export interface Report {
   /** By number of site: number of the first line, and the lines. */
   sources: Record<string, [number, string[]]>;
   ledger: { rss_bytes: number; lines: LedgerLine[] } | null;
-  growth: Series[] | null;
+  growth: Growth | null;
 }
 
 const MOST = 0.9; // of the files: those elsewhere keep their whole path

@@ -1,6 +1,6 @@
 // Growth over time, from a log: the largest series on one chart, and all of them with verdict and slope.
-import { chart, sparkline } from "./chart";
-import type { Series, Verdict } from "./data";
+import { type Curve, chart, sparkline } from "./chart";
+import type { Growth, Series, Verdict } from "./data";
 import { button, el, section } from "./dom";
 import { bytes, slope } from "./units";
 
@@ -15,14 +15,31 @@ const MEANINGS: Record<Verdict, string> = {
 };
 
 /** shorten: a location as the table shows it. */
-export function growth(series: Series[], shorten: (location: string) => string): HTMLElement {
-  const plot = el("div", { class: "plot" });
+export function growth({ facts, memory, series }: Growth, shorten: (location: string) => string): HTMLElement {
+  const parts = [el("p", { class: "note" }, facts.join(" · ")), ...whole(memory), ...sites(series, shorten)];
+  return section("growth", "Growth over time", ...parts);
+}
+
+/** What the processes' own memory did. */
+function whole(memory: Growth["memory"]): HTMLElement[] {
+  if (memory.length === 0) return [];
+  const plot = new Plot("plot low");
+  plot.show(memory.map(({ name, points }, colour) => ({ name, colour, points })));
+  const legend = memory.map(({ name, slope: each }, colour) =>
+    el("li", {}, el("span", { class: `swatch swatch-${colour}` }), `${name}${each === null ? "" : ` ${slope(each)}`}`));
+  return [el("h3", {}, "The processes"), el("ul", { class: "legend" }, ...legend), plot.element];
+}
+
+/** The largest series on one chart, a row each; of all verdicts or of one. */
+function sites(series: Series[], shorten: (location: string) => string): HTMLElement[] {
+  if (series.length === 0) return [el("p", { class: "note" }, "The log holds no site yet.")];
+  const plot = new Plot("plot");
   const list = el("ul", { class: "series" });
   const more = button("", { class: "more" }, () => { all = true; draw(); });
-  const verdicts = verdictsOf(series).map(([verdict, number]) => button(`${number} ${verdict}`, { class: `badge verdict-${verdict}`, "aria-pressed": "false", title: MEANINGS[verdict] }, () => choose(verdict)));
+  const verdicts = verdictsOf(series).map(([verdict, number]) =>
+    button(`${number} ${verdict}`, { class: `badge verdict-${verdict}`, "aria-pressed": "false", title: MEANINGS[verdict] }, () => choose(verdict)));
   let chosen: Verdict | null = null;
   let all = false;
-  let shown = series;
 
   const choose = (verdict: Verdict): void => {
     chosen = chosen === verdict ? null : verdict;
@@ -30,21 +47,36 @@ export function growth(series: Series[], shorten: (location: string) => string):
     draw();
   };
   const draw = (): void => {
-    shown = series.filter((each) => chosen === null || each.verdict === chosen);
+    const shown = series.filter((each) => chosen === null || each.verdict === chosen);
     const rows = shown.slice(0, all ? shown.length : FIRST).map((each, at) => entry(each, at, shorten));
     list.replaceChildren(...rows);
     more.hidden = rows.length === shown.length;
     more.textContent = `Show ${shown.length - rows.length} more`;
-    plotted();
+    plot.show(shown.slice(0, CHARTED).map((each, colour) => ({ name: each.location, colour, points: each.points })));
   };
-  const plotted = (): void => {
-    const curves = shown.slice(0, CHARTED).map((each, colour) => ({ name: each.location, colour, points: each.points }));
-    if (plot.clientWidth > 0) plot.replaceChildren(chart(curves, plot.clientWidth, plot.clientHeight));
-  };
-  new ResizeObserver(plotted).observe(plot);
   draw();
-  if (series.length === 0) return section("growth", "Growth over time", el("p", { class: "note" }, "The log holds no series yet."));
-  return section("growth", "Growth over time", el("div", { class: "verdicts", role: "group", "aria-label": "Verdicts to show" }, ...verdicts), plot, list, more);
+  return [el("h3", {}, "The sites"), el("div", { class: "verdicts", role: "group", "aria-label": "Verdicts to show" }, ...verdicts), plot.element, list, more];
+}
+
+/** A chart that is as wide as there is room. */
+class Plot {
+  readonly element: HTMLElement;
+  private curves: Curve[] = [];
+
+  constructor(name: string) {
+    this.element = el("div", { class: name });
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+
+  show(curves: Curve[]): void {
+    this.curves = curves;
+    this.draw();
+  }
+
+  private draw(): void {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (width > 0) this.element.replaceChildren(chart(this.curves, width, height));
+  }
 }
 
 /** How many series have each verdict, in the order of concern. */

@@ -32,7 +32,7 @@ function parts(report: Report): (HTMLElement | null)[] {
 function explorer(report: Report, sites: Sites): HTMLElement[] {
   let fromTable = false;
   const detail: Detail = new Detail(
-    sites, report.growth ?? [],
+    sites, report.growth?.series ?? [],
     (site, by) => table.neighbour(site, by),
     (site) => { if (fromTable) table.focusSite(site); }, // the browser itself gives the focus back to a tile
   );

@@ -34,8 +34,12 @@ class BrowserReportTest < Minitest::Test
 
   def test_growth_with_verdicts_and_the_rest_on_demand
     page = show(shop, growth: grown)
+    assert_equal ["3 processes · 2 hosts · 20 min 00 s · 2027-01-15 08:00 to 2027-01-15 08:20 UTC"],
+                 texts(page, "#growth > .note")
+    assert_equal ["RSS +6.00 MB/h", "malloc live +6.00 MB/h"], texts(page, ".legend li")
     assert_equal ["1 leak", "1 cache", "12 steady"], texts(page, ".verdicts button")
-    assert_equal 6, texts(page, ".plot .curve").size
+    assert_equal 2, texts(page, ".low .curve").size
+    assert_equal 6, texts(page, ".plot:not(.low) .curve").size
     assert_equal 12, texts(page, ".series li").size
     page.click(".more")
     assert_equal 14, texts(page, ".series li").size
@@ -45,7 +49,7 @@ class BrowserReportTest < Minitest::Test
     page = show(shop, growth: grown)
     page.click(".verdicts .verdict-cache")
     assert_equal ["lib/feed.rb:7"], texts(page, ".series .place")
-    assert_equal ["/srv/shop/lib/feed.rb:7"], texts(page, ".plot .curve title")
+    assert_equal ["/srv/shop/lib/feed.rb:7"], texts(page, ".plot:not(.low) .curve title")
     page.click(".verdicts .verdict-cache")
     assert_equal 12, texts(page, ".series li").size
   end

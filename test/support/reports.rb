@@ -6,8 +6,9 @@ require "heapline/model/ledger"
 module Reports
   # As Heapline::Model::Ledger.
   LedgerDouble = Struct.new(:rss_bytes, :lines)
-  # As Heapline::Model::Growth, and its series.
-  GrowthDouble = Struct.new(:series)
+  # As Heapline::Model::Growth, and its series and processes.
+  GrowthDouble = Struct.new(:series, :memory, :processes, :duration, :first_at, :last_at)
+  ProcessDouble = Struct.new(:host)
   SeriesDouble = Struct.new(:location, :label, :gem, :library, :tag, # rubocop:disable Lint/StructNewOverride
                             :processes, :verdict, :slope_bytes_per_hour, :slope_low, :slope_high, :live_bytes,
                             :growth_bytes, :points, keyword_init: true)
@@ -18,8 +19,12 @@ module Reports
                                   line(:malloc_held, 25_000_000), line(:remainder, -1_000_000)])
   end
 
+  # Over twenty minutes of three processes on two hosts.
   def growth(*series)
-    GrowthDouble.new(series)
+    memory = { "rss" => series("rss", live: [50_000_000, 55_000_000, 60_000_000]),
+               "malloc_live" => series("malloc_live", live: [20_000_000, 22_000_000, 24_000_000]) }
+    start = Time.at(1_800_000_000)
+    GrowthDouble.new(series, memory, %w[a b a].map { |host| ProcessDouble.new(host) }, 1200.0, start, start + 1200)
   end
 
   # Series with a point every ten minutes.

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "stringio"
+require "support/reports"
 require "support/snapshots"
 require "heapline/format"
 require "heapline/format/html"
@@ -10,6 +11,7 @@ module Heapline
   module Format
     class HtmlTest < Minitest::Test
       include Snapshots
+      include Reports
 
       HOSTILE = ["<script>alert(1)</script>.rb", "</script><!--.rb", "\e[31m.rb", "nul\0.rb", "\u202Egpj.rb",
                  "line\u2028.rb", "bad\xFF.rb"].freeze
@@ -68,9 +70,9 @@ module Heapline
       end
 
       def test_growth_without_a_snapshot
-        page = render(nil, growth: Struct.new(:series).new([]))
+        page = render(nil, growth: growth)
         assert_nil data(page)["sites"]
-        assert_equal [], data(page)["growth"]
+        assert_equal [], data(page)["growth"]["series"]
       end
     end
   end

@@ -4,6 +4,7 @@ require_relative "../../version"
 require_relative "../inert"
 require_relative "../selection"
 require_relative "excerpts"
+require_relative "growth_data"
 require_relative "site_columns"
 require_relative "summary"
 
@@ -31,7 +32,7 @@ module Heapline
           { version: VERSION, process: summary&.process, tiles: summary&.tiles || [], notes: summary&.notes || [],
             sites: snapshot && columns.to_h, strings: columns.strings,
             left_out: snapshot ? snapshot.sites.size - sites.size : 0, sources: sources(snapshot, sites),
-            ledger: ledger, growth: @growth&.series&.map { |series| growth(series) } }
+            ledger: ledger, growth: @growth && GrowthData.new(@growth).to_h }
         end
 
         private
@@ -50,22 +51,6 @@ module Heapline
         def line(line)
           { key: line.key.to_s, name: Inert.text(line.name), bytes: line.bytes,
             parts: (line.parts || []).map { |part| line(part) } }
-        end
-
-        def growth(series)
-          names = %i[location label gem library tag].to_h { |name| [name, text(series.public_send(name))] }
-          { **names, processes: series.processes, verdict: series.verdict, slope: number(series.slope_bytes_per_hour),
-                     slope_low: number(series.slope_low), slope_high: number(series.slope_high),
-                     live_bytes: series.live_bytes, growth_bytes: series.growth_bytes, points: series.points }
-        end
-
-        def text(name)
-          name && Inert.text(name)
-        end
-
-        # JSON knows neither NaN nor infinity; the page has no use for fractions of a byte.
-        def number(value)
-          value.round if value&.finite?
         end
       end
     end

@@ -34,12 +34,6 @@ module Heapline
           assert_equal [{ key: "rack", name: "rack", bytes: 30_000_000, parts: [] }], line[:parts].first(1)
         end
 
-        def test_series_are_inert_and_their_slopes_are_numbers
-          found = data(leaky, growth: growth(series("/a\e.rb:1", slope_bytes_per_hour: 1.6, slope_low: -Float::INFINITY,
-                                                                 slope_high: Float::NAN)))[:growth].first
-          assert_equal ["/a\\x1B.rb:1", 2, nil, nil], found.values_at(:location, :slope, :slope_low, :slope_high)
-        end
-
         def test_sources_only_where_they_are_wanted
           here = snapshot(site(File.expand_path(__FILE__), 3, live_bytes: 1))
           assert_equal [0], data(here)[:sources].keys
