@@ -31,7 +31,7 @@ function entry(line: LedgerLine, total: number): HTMLElement {
     el("span", { class: `swatch line-${colour(line)}` }),
     el("span", { class: "name" }, line.name),
     el("span", { class: "figure" }, bytes(line.bytes)),
-    el("span", { class: "figure share" }, line.bytes < 0 ? "" : share(line.bytes / total)),
+    el("span", { class: "figure share" }, line.bytes < 0 || total <= 0 ? "" : share(line.bytes / total)),
   ];
   if (line.parts.length === 0) return el("li", { class: "line" }, ...words);
   return el("li", {}, el("details", {}, el("summary", { class: "line" }, ...words), parts(line.parts)));

@@ -54,6 +54,19 @@ class BrowserReportTest < Minitest::Test
     assert_equal 12, texts(page, ".series li").size
   end
 
+  def test_nothing_was_counted
+    page = show(snapshot)
+    assert_equal ["0 sites"], texts(page, ".found")
+    assert_equal ["Nothing here has such bytes."], texts(page, ".treemap p")
+  end
+
+  def test_a_difference_in_which_memory_was_given_back
+    page = show(snapshot(site("/a.rb", 1, live_bytes: -5000), site("/b.rb", 2, live_bytes: 5000, library: "libb.so")))
+    assert_equal ["5.00 kB", "-5.00 kB"], texts(page, "td.sorted")
+    assert_equal ["5.00 kB", "", "-5.00 kB", ""], texts(page, "#ledger .line .figure")
+    assert_equal 1, texts(page, ".bar .part").size
+  end
+
   def test_growth_alone
     page = show(nil, growth: grown)
     assert_equal ["Growth over time"], texts(page, "h2")

@@ -29,6 +29,7 @@ module BrowserCase
   def teardown
     @pages&.each do |page|
       assert_empty page.complaints
+      refute_match(/\b(NaN|Infinity|undefined|null)\b/, page.value("document.body.innerText"))
       assert_equal ["file"], page.requests.map { |address| address[/\A\w+/] }.uniq
       page.close
     end
