@@ -8,8 +8,8 @@ module Heapline
   # nor formats. Commands are loaded when they are used, so that `heapline ruby …` starts quickly.
   module CLI
     COMMANDS = { "run" => :Run, "report" => :Report, "snapshot" => :Snapshot, "ps" => :Ps, "top" => :Top,
-                 "baseline" => :Baseline, "log" => :Log, "growth" => :Growth, "serve" => :Serve,
-                 "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
+                 "rss" => :Rss, "trim" => :Trim, "baseline" => :Baseline, "log" => :Log, "growth" => :Growth,
+                 "serve" => :Serve, "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 
     OK = 0

@@ -6,8 +6,8 @@ require "support/answers"
 class MeasureTest < Minitest::Test
   include Answers
 
-  # The garbage is made on a stack that goes: what a left-over word of the stack points to, GC keeps. Marking takes memory
-  # of its own: no GC but those that `measure` asks for.
+  # The garbage is made on a stack that goes: what a left-over word of the stack points to, GC keeps. Marking takes
+  # memory of its own: no GC but those that `measure` asks for.
   def test_tells_what_stays_from_what_goes
     found = ask(<<~RUBY)
       GC.disable

@@ -45,9 +45,13 @@ module Heapline
         Model::ProcessMemory.read(@snapshot.pid)
       end
 
+      def ledger(name)
+        Model::Ledger.read(@snapshot, alive: true, drill: name == "html")
+      end
+
       # The format of this name, with what HEAPLINE asks for.
       def format_named(name, more: [])
-        Rendering.format(name, memory: memory, directory: Dir.pwd, env: @env, more: more,
+        Rendering.format(name, memory: memory, ledger: ledger(name), directory: Dir.pwd, env: @env, more: more,
                                **@settings.slice(:top, :sort, :min))
       end
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../model"
+require_relative "../model/inquiry"
 require_relative "command"
 require_relative "next_steps"
 require_relative "output_file"
@@ -10,10 +11,12 @@ require_relative "source"
 
 module Heapline
   module CLI
-    # `heapline report PID|FILE`: reads one process's counts without disturbing it, alive, hung or dead.
+    # `heapline report PID|FILE`: reads one process's counts, alive, hung or dead.
     class Report < Command
       USAGE_LINE = "report [options] PID|FILE"
       SUMMARY = "Show which lines hold the memory of a process that runs, hangs or has died"
+      PID = /\A\d{1,10}\z/
+      PATIENCE = 0.25 # seconds
       GROUPS = %w[gem file library tag].freeze
 
       def call(argv)
@@ -56,8 +59,16 @@ module Heapline
       end
 
       def read(source)
+        ask(source)
         snapshot = Source.read(source, directory)
         @options[:merge] ? Model::ProcessTree.merge(snapshot, children(snapshot)) : snapshot
+      end
+
+      # A running process counts its object heap when it is asked. One that does not answer soon is shown with what it
+      # told last.
+      def ask(source)
+        entry = directory.find(source.to_i) if live?(source)
+        Model::Inquiry.new(entry).ask(timeout: PATIENCE) if entry&.alive?
       end
 
       def children(root)
@@ -73,8 +84,8 @@ module Heapline
       end
 
       def render(snapshot, source)
-        format = Rendering.format(name, memory: memory(snapshot), directory: Dir.pwd, env: @env,
-                                        more: output ? [] : NextSteps.for_report(snapshot, source, @options),
+        format = Rendering.format(name, memory: memory(snapshot), ledger: ledger(snapshot, source), directory: Dir.pwd,
+                                        env: @env, more: output ? [] : NextSteps.for_report(snapshot, source, @options),
                                         **@options.slice(:top, :sort, :min, :by))
         if output
           OutputFile.write(output) { |file| format.render(snapshot, file) }
@@ -95,6 +106,15 @@ module Heapline
 
       def output
         @options[:output]
+      end
+
+      # A file may be older than the process is now; several processes share pages.
+      def live?(source)
+        source.match?(PID) && !@options[:merge]
+      end
+
+      def ledger(snapshot, source)
+        Model::Ledger.read(snapshot, drill: name == "html") if live?(source)
       end
 
       # What the kernel says of several processes does not add up: they share pages.

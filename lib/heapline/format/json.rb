@@ -13,11 +13,13 @@ module Heapline
       TOTALS = %i[allocations frees bytes_allocated bytes_freed live_bytes live_blocks growth_bytes growth_blocks
                   retained_bytes retained_blocks temporary].freeze
 
-      # by: nil for sites, or :gem, :file, :library, :tag for groups. memory: Model::ProcessMemory or nil. top: rows
+      # by: nil for sites, or :gem, :file, :library, :tag for groups. memory: Model::ProcessMemory or nil. ledger:
+      # Model::Ledger or nil. top: rows
       # (0: all), sort: the figure of Site that orders them, min: least live or growth bytes of a row.
-      def initialize(by: nil, memory: nil, top: 0, sort: :growth_bytes, min: 0)
+      def initialize(by: nil, memory: nil, ledger: nil, top: 0, sort: :growth_bytes, min: 0)
         @by = by
         @memory = memory
+        @ledger = ledger
         @top = top
         @sort = sort
         @min = min
@@ -30,7 +32,7 @@ module Heapline
 
       # The object as a Hash.
       def to_h(snapshot)
-        { schema_version: SCHEMA_VERSION, process: process(snapshot), memory: memory(snapshot),
+        { schema_version: SCHEMA_VERSION, process: process(snapshot), memory: memory(snapshot), ledger: @ledger&.to_h,
           totals: TOTALS.to_h { |name| [name, snapshot.public_send(name)] }, failures: snapshot.failures,
           (@by ? :groups : :sites) => rows(snapshot) }
       end

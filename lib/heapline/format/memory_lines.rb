@@ -6,14 +6,22 @@ require_relative "wrap"
 
 module Heapline
   module Format
-    # The two lines that say where the memory is: RSS as a sum, and the totals of malloc.
+    # The lines that say where the memory is: RSS as a sum, and the totals of malloc.
     class MemoryLines
       # Each block carries a record of this many bytes at its end.
       TRAILER = 8
 
-      # memory: Model::ProcessMemory, or nil where the process is gone.
-      def initialize(snapshot, memory, terminal)
+      # The lines of a ledger in short; what is less than this part of RSS is summed up.
+      NAMES = { objects_live: "Ruby objects", objects_free: "free object slots", malloc_ruby: "malloc by Ruby lines",
+                malloc_native: "malloc by native code", malloc_held: "malloc freed but held",
+                heapline: "heapline's own", stacks: "stacks", jit: "JIT code", code: "programs and libraries",
+                other: "other mappings", remainder: "remainder" }.freeze
+      LEAST = 0.01
+
+      # memory: Model::ProcessMemory, or nil where the process is gone. ledger: Model::Ledger or nil.
+      def initialize(snapshot, memory, terminal, ledger: nil)
         @snapshot = snapshot
+        @ledger = ledger
         @memory = memory
         @terminal = terminal
       end
@@ -27,6 +35,27 @@ module Heapline
       private
 
       def rss
+        @ledger ? ledger : without_ledger
+      end
+
+      # RSS as the sum of its larger lines, the largest first, and the rest.
+      def ledger
+        least = @ledger.rss_bytes * LEAST
+        large, small = @ledger.lines.partition { |line| line.bytes.abs >= least }
+        parts = large.sort_by { |line| -line.bytes }.map { |line| "#{name(line)} #{Units.bytes(line.bytes)}" }
+        rest = small.sum(&:bytes)
+        parts << "rest #{Units.bytes(rest)}" unless rest.zero?
+        ["RSS #{Units.bytes(@ledger.rss_bytes)} = #{parts.first}", *parts.drop(1)]
+      end
+
+      def name(line)
+        return "malloc not touched" if line.key == :malloc_held && line.bytes.negative?
+        return "remainder with the object heap" if line.key == :remainder && !@ledger.figures.objects_at
+
+        NAMES.fetch(line.key)
+      end
+
+      def without_ledger
         live = @snapshot.live_bytes
         return ["malloc live #{Units.bytes(live)}", "heapline's own #{Units.bytes(own)}", gone] unless @memory
 

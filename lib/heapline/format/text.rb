@@ -19,13 +19,16 @@ module Heapline
       }.freeze
 
       # top: rows (0: all). sort: a key of Columns. min: least bytes of growth and live of a row. by: nil, or :gem,
-      # :file, :library, :tag. memory: Model::ProcessMemory or nil. directory: paths in it are shown relative to it.
+      # :file, :library, :tag. memory: Model::ProcessMemory or nil. ledger: Model::Ledger or nil. directory: paths
+      # in it are shown relative to it.
       # more: the commands that show more, an Array of [command, why].
-      def initialize(top: 20, sort: :growth, min: 0, by: nil, memory: nil, directory: nil, more: [], env: ENV)
+      def initialize(top: 20, sort: :growth, min: 0, by: nil, memory: nil, ledger: nil, directory: nil, more: [],
+                     env: ENV)
         @column = Columns.fetch(sort)
         @selection = Selection.new(top: top, sort: @column.figure, min: min)
         @by = by
         @memory = memory
+        @ledger = ledger
         @directory = directory
         @more = more
         @env = env
@@ -34,7 +37,8 @@ module Heapline
       # Write the report on `snapshot` to `io`.
       def render(snapshot, io)
         @terminal = Terminal.new(io, @env)
-        blocks = [header(snapshot), MemoryLines.new(snapshot, @memory, @terminal).lines, table(snapshot),
+        memory = MemoryLines.new(snapshot, @memory, @terminal, ledger: @ledger)
+        blocks = [header(snapshot), memory.lines, table(snapshot),
                   failures(snapshot), following]
         io.write("#{blocks.reject(&:empty?).map { |lines| lines.join("\n") }.join("\n\n")}\n")
       end

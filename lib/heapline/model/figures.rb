@@ -38,10 +38,19 @@ module Heapline
       # system_bytes: taken from the kernel; free_bytes: of these, in freed blocks.
       Arena = Struct.new(:system_bytes, :free_bytes)
       NONE = new(arenas: [].freeze)
+      VALID = 10 # seconds
 
       OBJECTS = %i[heap_pages heap_page_bytes live_slots free_slots live_slot_bytes].freeze
       ALLOCATOR = %i[resident_bytes free_bytes metadata_bytes returnable_bytes].freeze
       TRIM = %i[trim_before_bytes trim_after_bytes].freeze
+
+      # The same without what the allocator said, where that is too old to be told with what is read at `now`.
+      def recent(now)
+        return self unless allocator_at && now - allocator_at > VALID
+
+        self.class.new(**to_h, allocator_at: nil, free_bytes: nil, metadata_bytes: nil, returnable_bytes: nil,
+                               arenas: [].freeze, resident_bytes: arenas.empty? ? nil : resident_bytes)
+      end
 
       class << self
         # From the header of a flight file (Flight.header, or what Flight.read was made of).

@@ -25,7 +25,8 @@ module Heapline
         heapline: "heapline itself", stacks: "thread and fiber stacks", jit: "JIT code",
         code: "programs and libraries", other: "other mappings", remainder: "remainder"
       }.freeze
-      attr_reader :rss_bytes, :lines, :figures
+      # returnable_bytes: Range of what trimming could give back, nil where the allocator was not asked.
+      attr_reader :rss_bytes, :lines, :figures, :returnable_bytes
 
       # Of the process that `snapshot` is of, as it is now; nil where it is gone or another user's. alive: does it exist
       # still? (At its end it says that it has exited, and does.) drill: parts of the live lines too, by gem and
@@ -38,7 +39,7 @@ module Heapline
       # map: MemoryMap of the process.
       def initialize(snapshot, map, drill: false)
         @rss_bytes = map.rss_bytes
-        @figures = snapshot.figures || Figures::NONE
+        @figures = (snapshot.figures || Figures::NONE).recent(snapshot.taken_at)
         glibc = snapshot.allocator.to_s.start_with?("glibc")
         amounts = amounts(snapshot, MemoryParts.new(map, glibc: glibc), drill)
         @lines = NAMES.map { |key, name| line(key, name, amounts.fetch(key)) }.freeze
@@ -62,6 +63,7 @@ module Heapline
         objects = objects(parts.bytes(:anonymous))
         rest = parts.bytes(:anonymous) - objects.sum { |_, amount| amount.values.sum }
         malloc = MallocMemory.new(@figures, parts, snapshot, rest, drill: drill)
+        @returnable_bytes = malloc.returnable
         transient = transient(snapshot, parts, malloc.unclaimed)
         others = %i[stacks jit code other heapline].to_h { |kind| [kind, mapped(parts[kind])] }
         others[:other]["Ruby's transient heap"] = transient

@@ -10,7 +10,9 @@ module Heapline
 
       # ruby, native: live blocks, requested bytes. records: heapline's. held: see `held_parts`. unclaimed: bytes of
       # anonymous memory that are not the allocator's either.
-      attr_reader :ruby, :native, :records, :held, :unclaimed
+      # returnable: what trimming could give back, a Range of bytes, or nil. Free pages that are not resident give
+      # nothing; what is not resident may be of live blocks instead: hence the least and the most.
+      attr_reader :ruby, :native, :records, :held, :unclaimed, :returnable
 
       # anonymous_bytes: resident anonymous memory that is not known to be anything else. drill: name gems, libraries.
       def initialize(figures, parts, snapshot, anonymous_bytes, drill: false)
@@ -20,6 +22,7 @@ module Heapline
         @resident = parts.bytes(:heap) + parts.bytes(:arenas) + claimed
         divide(snapshot, drill)
         @unclaimed = anonymous_bytes - claimed
+        @returnable = returnable_range
         @held = held_parts(@resident - sum(@ruby) - sum(@native) - sum(@records))
         freeze
       end
@@ -50,6 +53,12 @@ module Heapline
         rounding = all - @figures.free_bytes - own - (@resident - held)
         free.merge("headers, rounding, small caches" => rounding, "the allocator's own" => own,
                    "of malloc not resident" => @resident - all)
+      end
+
+      def returnable_range
+        most = @figures.returnable_bytes or return nil
+        absent = @system + (@figures.resident_bytes || 0) - @resident
+        ([most - [absent, 0].max, 0].max..most)
       end
 
       def free

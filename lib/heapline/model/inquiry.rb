@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require_relative "figures"
+require_relative "flight"
+require_relative "flight_directory"
+
+module Heapline
+  module Model
+    # Asks a running process for its Figures, or to give memory back, and waits for the answer. It answers at a safe
+    # point of Ruby's after its next allocation; one that allocates nothing, does not.
+    class Inquiry
+      STEP = 0.02 # seconds between two looks
+      # These tell their figures whenever they are asked; glibc only after a survey.
+      TELLING = /\A(jemalloc|tcmalloc|mimalloc)/
+
+      # entry: FlightDirectory::Entry of a living process.
+      def initialize(entry)
+        @entry = entry
+      end
+
+      # The Figures as they were told now; nil where the process did not answer within `timeout` seconds, or ended.
+      # survey: with glibc's free blocks; trim: after the allocator gave back what it could.
+      def ask(timeout:, survey: false, trim: false)
+        before = request(survey, trim)
+        wanted = wanted(before[:allocator], survey, trim)
+        limit = now + timeout
+        until answered?(header = Flight.header(@entry.path), before, wanted)
+          return nil if now >= limit || !@entry.alive?
+
+          sleep STEP
+          request(survey, trim) if header[:request].zero?
+        end
+        Figures.of(header)
+      rescue FlightError
+        @entry.alive? ? raise : nil
+      end
+
+      private
+
+      # A request that came at a bad moment is dropped by the process, so it is made again until it is answered.
+      def request(survey, trim)
+        Flight.request_figures(@entry.path, survey: survey, trim: trim)
+      end
+
+      # The times that change with the answer.
+      def wanted(allocator, survey, trim)
+        telling = allocator.match?(TELLING) || ((survey || trim) && allocator.start_with?("glibc"))
+        [:objects_ns, (:allocator_ns if telling), (:trim_ns if trim)].compact
+      end
+
+      def answered?(header, before, wanted)
+        wanted.all? { |time| header[:figures][time] > before[:figures][time] }
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end
