@@ -15,7 +15,7 @@ module BrowserCase
   class << self
     # One browser for all tests of the process.
     def browser
-      @browser ||= Browser.new.tap { |browser| Minitest.after_run { browser.close } }
+      @browser ||= Browser.launch.tap { |browser| Minitest.after_run { browser.close } }
     end
   end
 

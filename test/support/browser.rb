@@ -26,6 +26,18 @@ class Browser
     PATHS.find { |path| File.executable?(path) }
   end
 
+  # One that has shown that it works. A machine that is out of processes for a moment lets a browser die at its start:
+  # that says nothing of what is tested.
+  def self.launch(attempts: 3)
+    browser = new
+    browser.page.close
+    browser
+  rescue Failure
+    browser.close
+    retry if (attempts -= 1).positive?
+    raise
+  end
+
   def initialize
     @profile = Dir.mktmpdir("heapline-browser")
     @number = 0
@@ -45,7 +57,7 @@ class Browser
     number = @number += 1
     message = { id: number, method: method, params: parameters }
     message[:sessionId] = session if session
-    @to.write(JSON.generate(message), "\0")
+    write(method, JSON.generate(message))
     loop do
       answer = receive(method)
       next dispatch(answer) unless answer["id"] == number
@@ -91,10 +103,20 @@ class Browser
     [their_input, their_output].each(&:close)
   end
 
+  def write(method, message)
+    @to.write(message, "\0")
+  rescue Errno::EPIPE
+    raise Failure, ended(method)
+  end
+
+  def ended(method)
+    "#{method}: the browser ended\n#{File.read("#{@profile}/errors")}"
+  end
+
   def receive(method)
     raise Failure, "#{method}: no answer within #{PATIENCE} s" unless @from.wait_readable(PATIENCE)
 
-    message = @from.gets("\0") or raise Failure, "#{method}: the browser ended\n#{File.read("#{@profile}/errors")}"
+    message = @from.gets("\0") or raise Failure, ended(method)
     JSON.parse(message.chomp("\0"))
   end
 
