@@ -10,6 +10,7 @@ require "heapline/fiber_state"
 require "heapline/accounting"
 require "heapline/tag"
 require "heapline/measure"
+require "heapline/growth_log"
 
 # Exact accounting of every malloc by Ruby line, seen from inside the process.
 #

@@ -27,6 +27,7 @@ static struct {
     uint64_t (*baseline)(void);
     void (*totals)(uint64_t *, uint64_t *);
     uint64_t (*generation)(void);
+    int (*companion)(const char *, int, int);
 } core;
 
 /* dlsym returns an object pointer; POSIX makes storing it in a function pointer valid through this detour. */
@@ -45,7 +46,8 @@ static int find_core(void) {
            find_function("heapline_quiet_set", &core.quiet_set) &&
            find_function("heapline_tag_intern", &core.tag_intern) && find_function("heapline_tag_set", &core.tag_set) &&
            find_function("heapline_baseline", &core.baseline) && find_function("heapline_totals", &core.totals) &&
-           find_function("heapline_generation", &core.generation) && find_function("heapline_enabled", &core.enabled);
+           find_function("heapline_generation", &core.generation) &&
+           find_function("heapline_companion", &core.companion) && find_function("heapline_enabled", &core.enabled);
 }
 
 static int is_enabled(void) {
@@ -145,6 +147,18 @@ static VALUE rbhl_generation(VALUE self) {
     return ULL2NUM(core.generation());
 }
 
+/* Native.companion(command, third, fourth) -> nil: see heapline_companion. The descriptors may be nil. Raises
+ * SystemCallError. */
+static VALUE rbhl_companion(VALUE self, VALUE command, VALUE third, VALUE fourth) {
+    const char *words = StringValueCStr(command);
+    const int fds[] = {NIL_P(third) ? -1 : NUM2INT(third), NIL_P(fourth) ? -1 : NUM2INT(fourth)};
+    (void)self;
+    check_enabled();
+    const int failed = core.companion(words, fds[0], fds[1]);
+    if (failed) rb_syserr_fail(-failed, "heapline's companion");
+    return Qnil;
+}
+
 void rbhl_define_core(VALUE native, VALUE not_enabled) {
     rb_gc_register_mark_object(not_enabled);
     not_enabled_error = not_enabled;
@@ -161,4 +175,5 @@ void rbhl_define_core(VALUE native, VALUE not_enabled) {
     rb_define_singleton_method(native, "baseline", rbhl_baseline, 0);
     rb_define_singleton_method(native, "totals", rbhl_totals, 0);
     rb_define_singleton_method(native, "generation", rbhl_generation, 0);
+    rb_define_singleton_method(native, "companion", rbhl_companion, 3);
 }

@@ -241,6 +241,22 @@ static VALUE figures_string(const struct hl_flight_sums *sums) {
     return string;
 }
 
+/* Live bytes of Ruby lines, of quiet, and of all others; live blocks of all but quiet. */
+static void put_live(VALUE hash, const struct hl_flight_sums *sums) {
+    int64_t ruby = 0, quiet = 0, native = 0, blocks = 0;
+    for (uint32_t number = 0; number < sums->site_count; number++) {
+        const struct hl_site_sums *site = &sums->sites[number];
+        if (!site->known) continue;
+        int64_t *sum = number == HL_SITE_QUIET ? &quiet : site->kind == HL_KIND_RUBY ? &ruby : &native;
+        *sum += (int64_t)(site->count.bytes_allocated - site->count.bytes_freed);
+        if (sum != &quiet) blocks += (int64_t)(site->count.allocations - site->count.frees);
+    }
+    put(hash, "live_ruby_bytes", LL2NUM(ruby));
+    put(hash, "live_native_bytes", LL2NUM(native));
+    put(hash, "live_quiet_bytes", LL2NUM(quiet));
+    put(hash, "live_blocks", LL2NUM(blocks));
+}
+
 /* The sites that the block chooses after it has seen the figures of all. */
 static VALUE chosen_sites(const struct hl_flight_sums *sums) {
     VALUE numbers = rb_check_array_type(rb_yield(figures_string(sums))), sites = rb_ary_new();
@@ -273,6 +289,7 @@ static VALUE convert(VALUE argument) {
     put(hash, "peak_bytes", LL2NUM(reading->sums.peak_bytes));
     put_number(hash, "impossible_sites", reading->sums.impossible);
     put_number(hash, "threads", reading->sums.threads);
+    if (reading->whole == CHOSEN) put_live(hash, &reading->sums);
     if (reading->whole == YIELDED)
         yield_sites(&reading->sums);
     else
@@ -367,7 +384,8 @@ static VALUE rbhl_each_site(VALUE self, VALUE path_or_fd, VALUE live) {
 
 /* Native.choose_sites(path_or_fd, live) { |figures| numbers } -> the same Hash with those sites alone that the block
  * chooses. figures: a String of five native 64-bit numbers for each site, by its number: allocations, frees, bytes
- * allocated, bytes freed, live bytes at the baseline. */
+ * allocated, bytes freed, live bytes at the baseline. The Hash also has :live_ruby_bytes, :live_native_bytes,
+ * :live_quiet_bytes and :live_blocks (without quiet). */
 static VALUE rbhl_choose_sites(VALUE self, VALUE path_or_fd, VALUE live) {
     (void)self;
     rb_need_block();

@@ -241,6 +241,42 @@ class GrowthLogTest < Minitest::Test
     assert_predicate $CHILD_STATUS, :success?
   end
 
+  # The program of `text`, with heapline loaded, without any option; [output, error, status].
+  def with_api(text)
+    lib = Heapline::TestHelper::LIB
+    result = heapline("--quiet", RbConfig.ruby, "--disable=gems", "-I", lib, "-rheapline", program(text))
+    assert_equal "", result[1]
+    result
+  end
+
+  def test_asked_for_by_the_program
+    out, = with_api(<<~RUBY)
+      log = Heapline.log_growth(every: 0.05, to: #{path("api-%p.jsonl").inspect}, top: 3)
+      child = fork { sleep }
+      sleep 0.01 until [$$, child].all? { |pid| File.exist?(#{path("api-").inspect} + pid.to_s + ".jsonl") }
+      Process.kill(:KILL, child)
+      p Process.waitall.size
+      #{waits_for_line("killed")}
+      log.stop
+    RUBY
+    assert_equal "1\n", out
+  end
+
+  def test_lines_for_an_io_of_the_program
+    out, = with_api(<<~RUBY)
+      require "stringio"
+      io = StringIO.new
+      log = Heapline.log_growth(every: 0.05, to: io)
+      sleep 0.01 until io.string.count("\\n") > 2
+      log.stop
+      print io.string
+      p Thread.list.size
+    RUBY
+    *lines, threads = out.lines
+    assert_series(growth_lines(lines.join))
+    assert_equal "1\n", threads
+  end
+
   private
 
   # Those that parse.

@@ -13,13 +13,15 @@ module GrowthLines
   SHARE = ->(value) { value.is_a?(Numeric) && value.between?(0, 1) }
 
   TOTALS = %w[live_bytes live_blocks allocations frees bytes_allocated bytes_freed growth_bytes].freeze
+  LEDGER = %w[objects_live objects_free malloc_ruby malloc_native malloc_held heapline stacks jit code other
+              remainder].freeze
   LINE = {
     "schema" => ->(value) { value == "heapline-growth/1" }, "time" => TIME, "host" => TEXT, "pid" => COUNT,
     "started_at" => TIME, "parent_pid" => COUNT, "forked_from_pid" => MAYBE[COUNT], "command" => MAYBE[TEXT],
     "ruby" => MAYBE[TEXT], "allocator" => MAYBE[TEXT],
     "state" => ->(value) { %w[running exited killed execed].include?(value) }, "seq" => COUNT,
     "elapsed_s" => MAYBE[NUMBER], "every_s" => NUMBER, "rss_bytes" => MAYBE[COUNT], "pss_bytes" => MAYBE[COUNT],
-    "swap_bytes" => MAYBE[COUNT], "ledger" => MAYBE[->(value) { value.is_a?(Hash) }],
+    "swap_bytes" => MAYBE[COUNT], "ledger" => MAYBE[->(value) { value.keys == LEDGER && value.values.all?(Integer) }],
     "totals" => ->(value) { value.keys == TOTALS && value.values.all?(Integer) }, "gc_count" => COUNT,
     "generation" => COUNT, "dropped_lines" => COUNT, "snapshot" => MAYBE[TEXT],
     "sites" => ->(value) { value.is_a?(Array) }
@@ -43,6 +45,7 @@ module GrowthLines
     assert_predicate line, :ascii_only?
     hash = JSON.parse(line)
     assert_fields LINE, hash
+    assert_equal hash["rss_bytes"], hash["ledger"].values.sum if hash["ledger"]
     hash["sites"].each { |site| assert_fields SITE, site }
     hash
   end
@@ -63,6 +66,6 @@ module GrowthLines
 
   def assert_fields(checks, hash)
     assert_equal checks.keys.sort, hash.keys.sort
-    checks.each { |name, check| assert check.call(hash[name]), "#{name} is #{hash[name].inspect}" }
+    assert_empty(checks.reject { |name, check| check.call(hash[name]) }.keys.to_h { |name| [name, hash[name]] })
   end
 end

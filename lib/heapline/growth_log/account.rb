@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "figures"
+require_relative "counts"
 
 module Heapline
   module GrowthLog
@@ -19,17 +19,17 @@ module Heapline
       def initialize(top:, forked:)
         @top = top
         @forked = forked
-        @last = Figures::NONE
+        @last = Counts::NONE
         @now = @inherited = nil
         @listed = []
         @seq = 0
       end
 
-      # Take the figures of now. Returns the numbers of the sites to list.
-      def look(figures)
-        @now = figures
+      # Take the counts of now. Returns the numbers of the sites to list.
+      def look(counts)
+        @now = counts
         # What lived at the fork, before any later baseline hides it.
-        @inherited ||= figures if @forked
+        @inherited ||= counts if @forked
         @listed = choose
       end
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../model/flight"
+require_relative "../model/ledger"
 require_relative "../model/process_memory"
 require_relative "account"
 require_relative "line"
@@ -11,6 +12,9 @@ module Heapline
     # can be read through it also after the process has ended and its file is gone.
     class Followed
       PAGE = 4096
+      # Seconds: how long before a line the process is asked for its figures, and how often at most.
+      LEAD = 1.5
+      ASK_EVERY = 0.5
 
       # The pid, and the steady clock's time of the next line; nil: at once.
       attr_reader :pid, :due
@@ -51,10 +55,22 @@ module Heapline
 
       # The next line (Hash). others: further keys.
       def line(now, **others)
-        flight = Model::Flight.choose(@io.fileno) { |packed| @account.look(Figures.new(packed)) }
+        flight = Model::Flight.choose(@io.fileno) { |packed| @account.look(Counts.new(packed)) }
         flight[:state] = :running unless @ended
-        memory = Model::ProcessMemory.read(@pid) if @identity.alive?
-        Line.build(flight, @account, now: now, memory: memory, every_s: @every, dropped_lines: @dropped, **others)
+        memory, ledger = memory(flight[:snapshot]) if @identity.alive?
+        Line.build(flight, @account, now: now, memory: memory, ledger: ledger, every_s: @every,
+                                     dropped_lines: @dropped, **others)
+      end
+
+      # A line comes soon: let the process bring up to date what it alone knows of its memory, for the ledger. One bit
+      # in its flight file; and not too often.
+      def ask(now)
+        return if @asked && now < [@asked + ASK_EVERY, @due - LEAD].max
+
+        @asked = now
+        Model::Flight.request_figures("/proc/self/fd/#{@io.fileno}")
+      rescue FlightError
+        nil # its last figures do, too
       end
 
       # What became of the line.
@@ -80,6 +96,13 @@ module Heapline
       end
 
       private
+
+      # What the kernel says, and the ledger of it where the process has told its part.
+      def memory(snapshot)
+        memory = Model::ProcessMemory.read(@pid)
+        ledger = Model::Ledger.read(snapshot, alive: true) if memory && snapshot.figures&.objects_at
+        [memory, ledger]
+      end
 
       # It says that it has ended; or it became another program, and the file lost its name.
       def gone?

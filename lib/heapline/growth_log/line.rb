@@ -16,7 +16,7 @@ module Heapline
       def self.build(flight, account, now:, memory: nil, ledger: nil, **others)
         elapsed = account.written_at && (now - account.written_at)
         { schema: SCHEMA, time: time(Time.now), host: HOST, **process(flight), seq: account.seq,
-          elapsed_s: elapsed&.round(3), **memory_of(memory), ledger: ledger&.to_h, totals: account.totals,
+          elapsed_s: elapsed&.round(3), **memory_of(memory, ledger), ledger: ledger&.to_h, totals: account.totals,
           gc_count: flight[:gc_count], generation: flight[:generation], **others,
           sites: flight[:sites].map { |number, site| site(number, site, account, elapsed) } }
       end
@@ -48,8 +48,9 @@ module Heapline
             ruby: text(flight[:ruby]), allocator: text(flight[:allocator]), state: flight[:state] }
         end
 
-        def memory_of(memory)
-          { rss_bytes: memory&.rss_bytes, pss_bytes: memory&.pss_bytes, swap_bytes: memory&.swap_bytes }
+        # The ledger was added up for an RSS of its own.
+        def memory_of(memory, ledger)
+          { rss_bytes: (ledger || memory)&.rss_bytes, pss_bytes: memory&.pss_bytes, swap_bytes: memory&.swap_bytes }
         end
 
         def site(number, site, account, elapsed)

@@ -65,6 +65,7 @@ module Heapline
         elsif followed.due?(now)
           write(followed)
         end
+        followed.ask(now)
         false
       end
 

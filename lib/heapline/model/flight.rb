@@ -3,6 +3,7 @@
 require_relative "../errors"
 require_relative "figures"
 require_relative "flight_sites"
+require_relative "flight_sums"
 require_relative "process_identity"
 require_relative "snapshot"
 
@@ -32,14 +33,15 @@ module Heapline
       end
 
       # The raw fields, as `header` has them, and in :sites a Hash of number => Site for those alone that the block
-      # chooses: it gets the figures of all sites (see Native.choose_sites) and returns numbers. For readers that come
-      # often: what is not chosen costs next to nothing.
+      # chooses: it gets the figures of all sites (see Native.choose_sites) and returns numbers. :snapshot is a Snapshot
+      # whose sites are one sum for each kind: enough for a Ledger. For readers that come often: what is not chosen
+      # costs next to nothing.
       def self.choose(source, live: nil, &block)
         require_native
         raw = Native.choose_sites(source, live, &block)
         maker = FlightSites.new
         sites = raw[:sites].to_h { |site| [site[:number], maker.add(*site.values)] }
-        raw.merge(state: state(raw), command: command(raw), sites: sites)
+        raw.merge(state: state(raw), command: command(raw), sites: sites, snapshot: snapshot(raw, FlightSums.new(raw)))
       end
 
       # The bytes of a flight file (binary String) that tells for good what the one at `source` tells now. Of a process

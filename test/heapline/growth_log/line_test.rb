@@ -25,7 +25,7 @@ module Heapline
         builder = FlightBuilder.new
         yield builder
         path = builder.write(File.join(@directory, "x"))
-        flight = Model::Flight.choose(path) { |packed| account.look(Figures.new(packed)) }
+        flight = Model::Flight.choose(path) { |packed| account.look(Counts.new(packed)) }
         text = Line.generate(Line.build(flight, account, now: now, every_s: 60.0, dropped_lines: 0, snapshot: nil,
                                                          **others))
         account.written(now)

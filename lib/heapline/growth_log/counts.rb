@@ -6,21 +6,21 @@ module Heapline
   module GrowthLog
     # What each site of a process had counted at one moment, by the site's number in the flight file. A frozen plain
     # value: of 10,000 sites it takes 400 kB, so that the last one can be kept to compare with. Bytes are requested.
-    class Figures
+    class Counts
       WIDTH = 5
       ALLOCATIONS, FREES, BYTES_ALLOCATED, BYTES_FREED, BASE = *0...WIDTH
 
       # packed: what Native.choose_sites shows to its block.
       def initialize(packed)
-        @figures = packed.unpack("q*")
+        @counts = packed.unpack("q*")
         quiet = Model::FlightSites::QUIET * WIDTH
-        @figures.fill(0, quiet, WIDTH) if @figures.size > quiet # it is in no total
+        @counts.fill(0, quiet, WIDTH) if @counts.size > quiet # it is in no total
         freeze
       end
 
       # The numbers of the sites (Range).
       def numbers
-        0...(@figures.size / WIDTH)
+        0...(@counts.size / WIDTH)
       end
 
       def bytes_allocated(number)
@@ -49,7 +49,7 @@ module Heapline
 
       # A site that was made later counted nothing then.
       def at(number, field)
-        @figures[(number * WIDTH) + field] || 0
+        @counts[(number * WIDTH) + field] || 0
       end
 
       def sum(field)

@@ -2,25 +2,25 @@
 
 require "test_helper"
 require "support/flight_builder"
-require "heapline/growth_log/figures"
+require "heapline/growth_log/counts"
 
 module Heapline
   module GrowthLog
-    class FiguresTest < Minitest::Test
-      def figures(*rows)
-        Figures.new(rows.flatten.pack("q*"))
+    class CountsTest < Minitest::Test
+      def counts(*rows)
+        Counts.new(rows.flatten.pack("q*"))
       end
 
       def test_a_site_by_its_number
-        found = figures([1, 1, 10, 10, 0], [5, 2, 500, 200, 70])
+        found = counts([1, 1, 10, 10, 0], [5, 2, 500, 200, 70])
         assert_equal [0, 1], found.numbers.to_a
         assert_equal [500, 300, 70], [found.bytes_allocated(1), found.live_bytes(1), found.base_bytes(1)]
         assert_equal [0, 0, 0], [found.bytes_allocated(9), found.live_bytes(9), found.base_bytes(9)]
-        assert_empty Figures::NONE.numbers.to_a
+        assert_empty Counts::NONE.numbers.to_a
       end
 
       def test_totals_leave_out_what_is_quiet
-        found = figures([1, 0, 10, 0, 0], [0, 0, 0, 0, 0], [9, 9, 900, 9, 9], [4, 1, 40, 10, 0])
+        found = counts([1, 0, 10, 0, 0], [0, 0, 0, 0, 0], [9, 9, 900, 9, 9], [4, 1, 40, 10, 0])
         assert_equal({ live_bytes: 40, live_blocks: 4, allocations: 5, frees: 1, bytes_allocated: 50, bytes_freed: 10 },
                      found.totals)
       end
@@ -35,7 +35,7 @@ module Heapline
         in_directory do |directory|
           found = nil
           raw = Model::Flight.choose(builder.write(File.join(directory, "x"))) do |packed|
-            found = Figures.new(packed)
+            found = Counts.new(packed)
             [site, site + 1, 99_999]
           end
           assert_equal [1000, 600, 200, 10, 4],
