@@ -11,8 +11,8 @@ class EndpointFiguresTest < Minitest::Test
     require "heapline/rack"
     endpoint = Heapline::Rack::Endpoint.new(open: true)
     look = lambda do
-      %w[/each.html /each.json /each.csv /metrics /debug/pprof/heap /processes.json /nothing].map do |path|
-        endpoint.call("REQUEST_METHOD" => "GET", "PATH_INFO" => path).first
+      %w[/ /each.html /each.json /each.csv /metrics /debug/pprof/heap /processes.json /nothing].map do |path|
+        endpoint.call("REQUEST_METHOD" => "GET", "PATH_INFO" => path, "HTTP_ACCEPT" => "text/html").first
       end
     end
     own = lambda do
@@ -26,7 +26,7 @@ class EndpointFiguresTest < Minitest::Test
 
   def test_looking_changes_nothing
     found = ask(LOOKING)
-    assert_equal [200, 200, 200, 200, 200, 200, 404], found[:statuses]
+    assert_equal [200, 200, 200, 200, 200, 200, 200, 404], found[:statuses]
     assert_equal 0, found[:more]
   end
 end

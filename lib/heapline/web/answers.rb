@@ -39,7 +39,7 @@ module Heapline
       def index
         return processes if subject.nil?
 
-        sites(snapshot, "html")
+        type(nil, TYPES) == "html" ? report : each
       end
 
       # The processes that may be looked at.
@@ -72,7 +72,9 @@ module Heapline
       def metrics
         format = Format.fetch("prometheus")
         snapshots = @pid && !@tree ? [snapshot] : @processes.running(@pid)
-        subjects = snapshots.map { |one| format::Subject.new(snapshot: one, memory: memory_of(one)) }
+        subjects = snapshots.map do |one|
+          format::Subject.new(snapshot: one, memory: memory_of(one), ledger: ledger_of(one))
+        end
         reply(format::CONTENT_TYPE) { |io| format.new(**figures(SERIES)).render_all(subjects, io) }
       end
 
@@ -122,6 +124,13 @@ module Heapline
         end
       end
 
+      # The page says by itself what it may load and run; who may frame it only a header can say.
+      def report
+        ledger = ledger_of(snapshot, drill: true) unless @tree
+        html = Format.fetch("html").new(memory: memory, ledger: ledger, **figures(0))
+        reply(Page::TYPE, policy: "frame-ancestors 'none'") { |io| html.render(snapshot, io) }
+      end
+
       def json(snapshot)
         written(snapshot, "json", figures(0).merge(by: @query.by, memory: memory))
       end
@@ -145,6 +154,12 @@ module Heapline
 
       def memory_of(snapshot)
         Model::ProcessMemory.read(snapshot.pid) if snapshot.state == :running
+      end
+
+      # Nil until the process has been asked for the figures of its object heap: a line of 0 would be wrong, and asking
+      # it would be more than looking.
+      def ledger_of(snapshot, drill: false)
+        Model::Ledger.read(snapshot, drill: drill) if snapshot.figures&.objects_at
       end
 
       # What links to figures of the same process begin with.

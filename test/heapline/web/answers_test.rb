@@ -49,6 +49,14 @@ module Heapline
         assert_raises(Missing) { ask { |answers| answers.each(format: "xml") } }
       end
 
+      def test_the_report_is_a_page_for_browsers
+        page = ask(accept: "text/html", &:index)
+        assert_equal "frame-ancestors 'none'", page.headers["content-security-policy"]
+        assert_includes page.body, '<meta http-equiv="Content-Security-Policy"'
+        assert_includes page.body, "leak.rb"
+        assert_equal "text/plain; charset=utf-8", ask(&:index).headers["content-type"]
+      end
+
       def test_the_query_selects
         sites = ask(query: "top=1&sort=frees") { |answers| JSON.parse(answers.each(format: "json").body)["sites"] }
         assert_equal ["/app/lib/cache.rb:88"], (sites.map { |site| site["location"] })
