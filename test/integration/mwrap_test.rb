@@ -63,6 +63,22 @@ class MwrapIntegrationTest < Minitest::Test
     assert_equal [1, 2], found[:depths]
   end
 
+  def test_the_rack_application
+    found = mwrap(<<~RUBY)
+      #{TAKE}
+      require "mwrap_rack"
+      app = MwrapRack.new
+      get = ->(path, query = "") { app.call("REQUEST_METHOD" => "GET", "PATH_INFO" => path, "QUERY_STRING" => query) }
+      status, _, body = get["/each/9000", "sort=allocations"]
+      answer each: status, row: body.join[%r{<tr>.*?/at/[^"]*program\\.rb:4">.*}].to_s.scan(/<td>(\\d+)/).flatten.first(3)
+      answer small: get["/each/99999999"].last.join.include?("program.rb:4"), at: get["/at/" + here].first
+    RUBY
+    total, allocations, frees = found[:row].map(&:to_i)
+    assert_equal [200, 0, false, 200], [found[:each], frees, found[:small], found[:at]]
+    assert_operator total, :>=, 10_000
+    assert_operator allocations, :>=, 10
+  end
+
   def test_the_environment_variable_dumps_at_the_end
     path = File.join(new_directory, "log")
     2.times { mwrap(TAKE, MWRAP: "dump_path:#{path},dump_min:5000") }
