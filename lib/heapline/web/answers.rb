@@ -73,7 +73,7 @@ module Heapline
         format = Format.fetch("prometheus")
         snapshots = @pid && !@tree ? [snapshot] : @processes.running(@pid)
         subjects = snapshots.map do |one|
-          format::Subject.new(snapshot: one, memory: memory_of(one), ledger: ledger_of(one))
+          format::Subject.new(snapshot: one, memory: memory_of(one), ledger: known_ledger(one))
         end
         reply(format::CONTENT_TYPE) { |io| format.new(**figures(SERIES)).render_all(subjects, io) }
       end
@@ -120,19 +120,18 @@ module Heapline
         when "json" then json(snapshot)
         when "csv" then written(snapshot, "csv", figures(0).merge(by: @query.by))
         else written(snapshot, "txt", { top: @query.top(ROWS), sort: @query.column.key, min: @query.min,
-                                        by: @query.by, memory: memory, env: SCREEN }, "text")
+                                        by: @query.by, memory: memory, ledger: ledger, env: SCREEN }, "text")
         end
       end
 
       # The page says by itself what it may load and run; who may frame it only a header can say.
       def report
-        ledger = ledger_of(snapshot, drill: true) unless @tree
-        html = Format.fetch("html").new(memory: memory, ledger: ledger, **figures(0))
+        html = Format.fetch("html").new(memory: memory, ledger: ledger(drill: true), **figures(0))
         reply(Page::TYPE, policy: "frame-ancestors 'none'") { |io| html.render(snapshot, io) }
       end
 
       def json(snapshot)
-        written(snapshot, "json", figures(0).merge(by: @query.by, memory: memory))
+        written(snapshot, "json", figures(0).merge(by: @query.by, memory: memory, ledger: ledger))
       end
 
       def figures(top)
@@ -156,10 +155,14 @@ module Heapline
         Model::ProcessMemory.read(snapshot.pid) if snapshot.state == :running
       end
 
-      # Nil until the process has been asked for the figures of its object heap: a line of 0 would be wrong, and asking
-      # it would be more than looking.
-      def ledger_of(snapshot, drill: false)
-        Model::Ledger.read(snapshot, drill: drill) if snapshot.figures&.objects_at
+      def ledger(drill: false)
+        Model::Ledger.read(snapshot, drill: drill) unless @tree
+      end
+
+      # Nil until the process has been asked for the figures of its object heap: asking it would be more than looking,
+      # and a series that says 0 would be wrong.
+      def known_ledger(snapshot)
+        Model::Ledger.read(snapshot) if snapshot.figures&.objects_at
       end
 
       # What links to figures of the same process begin with.
