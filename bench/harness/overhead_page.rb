@@ -3,7 +3,7 @@
 module Bench
   # docs/overhead.md: measurements as Markdown. It computes nothing that Comparison and Targets do not say.
   class OverheadPage
-    TOOLS = %w[heapline mwrap heaptrack].freeze
+    TOOLS = %w[heapline watched mwrap heaptrack].freeze
     QUICK = "A quick run, which shows that the suite works: none of these figures says what anything costs."
     DISTURBED = "**The machine was not idle** (load %.2f at the start): here the time of a single row, and whether " \
                 "it meets its target, says little. CPU time suffers less, RSS and GC do not."
@@ -22,6 +22,7 @@ module Bench
       - C pairs: CPU nanoseconds of a malloc and its free of 64 bytes, in threads of a Ruby process, without the GVL.
       - heapline is preloaded directly with `HEAPLINE=quiet`: what a running program pays. What `heapline CMD` adds by
         starting Ruby once more is the last row.
+      - watched: heapline, and beside the program a growth log and the ledger every second, and `heapline top`.
       - **missed** marks what misses its target; the reasons, where known, follow the tables.
     TEXT
 

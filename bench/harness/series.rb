@@ -19,15 +19,19 @@ module Bench
     def measure(workload)
       @runner.run(workload, @tools.first) if @warm_up
       rounds = Array.new(@runs * (@warm_up ? workload.repeat : 1)) { round(workload) }
-      results = @tools.to_h { |tool| [tool.name, rounds.map { |round| round.fetch(tool.name) }] }
+      results = tools(workload).to_h { |tool| [tool.name, rounds.map { |round| round.fetch(tool.name) }] }
       compare_outputs(workload, results)
       results
     end
 
     private
 
+    def tools(workload)
+      @tools.select { |tool| tool.measures?(workload) }
+    end
+
     def round(workload)
-      @tools.to_h { |tool| [tool.name, @runner.run(workload, tool)] }
+      tools(workload).to_h { |tool| [tool.name, @runner.run(workload, tool)] }
     end
 
     def compare_outputs(workload, results)

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bench
-  # One target and what was measured, as text. `workload` is nil for the mean; `kind` is one of :mean, :time, :rss,
-  # :collections, :pair, :start.
+  # One target and what was measured, as text. `workload` is nil for the mean; `kind` is one of :mean, :watched,
+  # :time, :rss, :collections, :pair, :start.
   Verdict = Struct.new(:workload, :kind, :target, :measured, :met, keyword_init: true)
 
   # What heapline is held to.
@@ -14,15 +14,16 @@ module Bench
     RSS_KB = 3 * 1024
     START_MS = 5
     GC_SHARE = 0.01
+    WATCHED = 1.02
 
     # comparisons: Array of Comparison
     def initialize(comparisons)
       @comparisons = comparisons
     end
 
-    # Array of Verdict; the one about the geometric mean has no workload
+    # Array of Verdict; those about the geometric mean have no workload
     def verdicts
-      [mean_time, *@comparisons.flat_map { |comparison| of(comparison) }].compact
+      [mean_time, watched, *@comparisons.flat_map { |comparison| of(comparison) }].compact
     end
 
     # Verdicts of one workload
@@ -47,6 +48,15 @@ module Bench
       return unless mean
 
       verdict(nil, :mean, "geometric mean of times ≤ #{MEAN_TIME}", format("%.3f", mean), mean <= MEAN_TIME)
+    end
+
+    # Watching must cost the program nothing: what is left is noise, and the processor time that the watchers take.
+    def watched
+      means = [mean("watched"), mean("heapline")]
+      return unless means.all?
+
+      ratio = means.reduce(:/)
+      verdict(nil, :watched, "watched ≤ #{WATCHED} × heapline", format("%.3f", ratio), ratio <= WATCHED)
     end
 
     def time(comparison)

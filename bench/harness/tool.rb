@@ -4,13 +4,17 @@ require "open3"
 
 module Bench
   # A way to run a program: plain, or under one of the tools that are compared. `preload` and `command` are pairs of
-  # environment and argv prefix: see Workload on when each is used. `evidence` is Ruby that says
-  # in a process whether the tool works there.
+  # environment and argv prefix: see Workload on when each is used; without a command the tool measures no starts.
+  # `evidence` is Ruby that says in a process whether the tool works there.
   Tool = Struct.new(:name, :version, :preload, :command, :evidence, keyword_init: true) do
     # [environment, argv] of `argv` under this tool.
     def wrap(argv, through)
       environment, prefix = through == :command ? command : preload
       [environment, prefix + argv]
+    end
+
+    def measures?(workload)
+      !workload.start? || !command.nil?
     end
   end
 
@@ -18,7 +22,8 @@ module Bench
   # none.
   class Tools
     ROOT = File.expand_path("../..", __dir__)
-    NAMES = %w[plain heapline mwrap heaptrack].freeze
+    NAMES = %w[plain heapline watched mwrap heaptrack].freeze
+    WATCH = File.join(ROOT, "bench/harness/watch.rb")
     COUNTS = '(require "fiddle"; Fiddle::Function.new(Fiddle.dlopen(nil)["heapline_enabled"], [], 4).call == 1)'
 
     def initialize(interpreter, equipment, scratch:, core: File.join(ROOT, "lib/heapline/libheapline.so"))
@@ -58,6 +63,18 @@ module Bench
       preload = [{ "LD_PRELOAD" => @core, "HEAPLINE" => "quiet" }, []]
       command = [{}, [@interpreter.path, File.join(ROOT, "exe/heapline"), "--quiet"]]
       Tool.new(name: "heapline", version: own_version, preload: preload, command: command, evidence: COUNTS)
+    end
+
+    # heapline, and beside the program what an operator lets run: a growth log and a ledger every second, and
+    # `heapline top` on a terminal. The watcher is nobody's child, so that the program's own waits do not find it.
+    def watched
+      tool = heapline
+      return tool if tool.is_a?(String)
+
+      environment, = tool.preload
+      watch = '(env -u LD_PRELOAD "$0" "$1" $$ "$2" >/dev/null 2>&1 &); shift 2; exec "$@"'
+      prefix = ["sh", "-c", watch, RbConfig.ruby, WATCH, @scratch]
+      Tool.new(name: "watched", version: tool.version, preload: [environment, prefix], evidence: COUNTS)
     end
 
     def own_version

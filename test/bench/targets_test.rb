@@ -51,6 +51,15 @@ module Bench
       assert_empty missed(comparison("start", plain: [{ wall: 0.040 }], heapline: [{ wall: 0.0449 }]))
     end
 
+    def test_watching_costs_nothing
+      met = [1.1, 1.2].map do |wall|
+        watched = comparison("redcarpet", plain: [{}], heapline: [{ wall: 1.1 }], watched: [{ wall: wall }])
+        Targets.new([watched]).verdicts[1].met
+      end
+
+      assert_equal [true, false], met
+    end
+
     def test_nothing_is_judged_that_was_not_measured
       assert_empty Targets.new([comparison("short_strings", plain: [{}])]).verdicts
     end

@@ -31,6 +31,13 @@ module Bench
       assert_equal [{}, %w[tool run ruby -e 1]], tool.wrap(%w[ruby -e 1], :command)
     end
 
+    def test_a_tool_without_a_command_measures_no_starts
+      tool = Tool.new(preload: [{}, []])
+
+      assert tool.measures?(Workload.named(%w[redcarpet]).first)
+      refute tool.measures?(Workload.named(%w[start]).first)
+    end
+
     private
 
     def find(core)
