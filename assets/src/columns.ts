@@ -27,6 +27,7 @@ export const COLUMNS: Column[] = [
   { key: "blocks", title: "blocks", meaning: "Live blocks", rank: 3, value: sum("live_blocks"), text: count },
   { key: "bytes", title: "allocated", meaning: "Bytes of all allocations, freed ones too", rank: 4, value: sum("bytes_allocated"), text: bytes },
   { key: "allocs", title: "allocs", meaning: "Allocations", rank: 5, value: sum("allocations"), text: count },
+  { key: "frees", title: "frees", meaning: "Blocks freed", rank: 7, value: sum("frees"), text: count },
   { key: "temporary", title: "temporary", meaning: "Allocations that were freed within the GC generation of their birth or the next", rank: 5, value: ofAllocations, text: unless(share) },
   { key: "life", title: "life GCs", meaning: "Mean lifespan of the freed blocks in GC generations", rank: 3, value: ofFrees("age_sum"), text: unless((value) => value.toFixed(1)) },
 ];

@@ -58,6 +58,8 @@ export interface ProcessFacts {
 
 export interface Report {
   version: string;
+  /** Key of the column by which the table is sorted first. */
+  sort: string | null;
   process: ProcessFacts | null;
   tiles: [string, string, string | null][];
   /** What was survived and may make figures wrong, in sentences. */

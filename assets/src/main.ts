@@ -44,7 +44,7 @@ function explorer(report: Report, sites: Sites): HTMLElement[] {
     map.show(scope);
     table.narrow(scope);
   };
-  const table: Table = new Table(sites, (site) => open(site, true), show);
+  const table: Table = new Table(sites, report.sort, (site) => open(site, true), show);
   const map = new Treemap(sites, (scope) => table.narrow(scope), (site) => open(site, false));
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target instanceof HTMLInputElement || detail.element.open) return;

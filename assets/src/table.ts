@@ -28,7 +28,7 @@ export class Table {
   private grouping: Grouping = "line";
   private scope: Scope = {};
   private extra: ["library" | "tag", string] | null = null;
-  private sorted = "growth";
+  private sorted: string;
   private ascending = false;
   private rows: Rows;
   private ordered: Uint32Array = new Uint32Array();
@@ -37,8 +37,9 @@ export class Table {
   private stop = 0; // position of the row that the Tab key reaches
   private drawn = ""; // what of it is in the document
 
-  constructor(private readonly sites: Sites, private readonly opened: (site: number) => void, private readonly scoped: (scope: Scope) => void) {
+  constructor(private readonly sites: Sites, sort: string | null, private readonly opened: (site: number) => void, private readonly scoped: (scope: Scope) => void) {
     this.filter = new Filter(sites);
+    this.sorted = sort ?? "growth";
     this.rows = this.everyLine = lines(sites);
     this.sortChoice = select("Sort by", COLUMNS.map(({ key, title }) => [key, title]), (key) => this.sort(key, false));
     this.sortChoice.classList.add("sort-choice");

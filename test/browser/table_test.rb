@@ -26,6 +26,12 @@ class BrowserTableTest < Minitest::Test
     assert_equal locations(page).sort, locations(page)
   end
 
+  def test_is_sorted_first_as_it_was_asked_for
+    page = show(shop, sort: :frees)
+    assert_equal [["frees▼", "descending"]], sorts(page)
+    assert_equal %w[50,000 0 0 0 0], texts(page, "td.sorted")
+  end
+
   def test_filters_by_words_in_any_field
     page = show(shop)
     page.press("/")

@@ -8,7 +8,7 @@ module Heapline
     # From what was asked on the command line to a format that is ready to render.
     module Rendering
       # What the reader asked for must have an effect, or be an error.
-      ASKED = { by: "--by" }.freeze
+      ASKED = { by: "--by", growth: "--log" }.freeze
 
       # The format of this name. options: what a format may want to know (top, sort as a key of Columns, min, by,
       # memory, directory, more, env …); each gets what it takes.

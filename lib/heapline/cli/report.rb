@@ -45,6 +45,9 @@ module Heapline
         parser.on("-o", "--output FILE", "write to FILE; its end says the format, unless --format does") do |path|
           @options[:output] = output_name(path)
         end
+        parser.on("--log LOG", "growth over time from a growth log, for html; may be repeated") do |path|
+          (@options[:logs] ||= []) << path
+        end
         parser.on("--merge", "add the processes that were forked from it") { @options[:merge] = true }
       end
 
@@ -84,8 +87,9 @@ module Heapline
       end
 
       def render(snapshot, source)
-        format = Rendering.format(name, memory: memory(snapshot), ledger: ledger(snapshot, source), directory: Dir.pwd,
-                                        env: @env, more: output ? [] : NextSteps.for_report(snapshot, source, @options),
+        format = Rendering.format(name, memory: memory(snapshot), ledger: ledger(snapshot, source),
+                                        growth: growth(snapshot), directory: Dir.pwd, env: @env,
+                                        more: output ? [] : NextSteps.for_report(snapshot, source, @options),
                                         **@options.slice(:top, :sort, :min, :by))
         if output
           OutputFile.write(output) { |file| format.render(snapshot, file) }
@@ -115,6 +119,19 @@ module Heapline
 
       def ledger(snapshot, source)
         Model::Ledger.read(snapshot, drill: name == "html") if live?(source)
+      end
+
+      # What the logs know of the process, or of all that are merged.
+      def growth(snapshot)
+        return nil unless (logs = @options[:logs])
+
+        require_relative "../growth_reader"
+        reader = GrowthReader.new(logs, pids: @options[:merge] ? [] : [snapshot.pid])
+        growth = reader.read
+        reader.problems.each { |problem| @err.puts "heapline: #{Format::Inert.text(problem)}" }
+        raise Error, "no line of process #{snapshot.pid} in #{logs.join(" ")}" if growth.processes.empty?
+
+        growth
       end
 
       # What the kernel says of several processes does not add up: they share pages.

@@ -3,12 +3,14 @@
 require "test_helper"
 require "json"
 require "support/cli"
+require "support/growth_logs"
 require "heapline/cli/report"
 
 module Heapline
   module CLI
     class ReportTest < Minitest::Test
       include CliHelper
+      include GrowthLogs
 
       def output(name)
         File.join(@directory, name)
@@ -31,6 +33,18 @@ module Heapline
       def test_a_process_that_was_killed
         flight(pid: 4711, state: 1, ended_ns: 0)
         assert_match(/killed/, heapline("report", "4711").out)
+      end
+
+      def test_a_page_with_growth_from_a_log
+        File.write(output("a.jsonl"), leaking_log)
+        source = flight(file: output("x.heapline"))
+        options = ["--log", output("a.jsonl"), "-o", output("r.html")]
+        assert_equal [0, "", ""], heapline("report", *options, source).to_a
+        assert_match(/"verdict":"leak"/, File.read(output("r.html")))
+
+        assert_match(/text has no --log/, heapline("report", "--log", output("a.jsonl"), source).err)
+        other = flight(pid: 12, file: output("y.heapline"))
+        assert_match(/no line of process 12 in /, heapline("report", *options, other).err)
       end
 
       def test_no_such_process

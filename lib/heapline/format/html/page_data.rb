@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../version"
+require_relative "../columns"
 require_relative "../inert"
 require_relative "../selection"
 require_relative "excerpts"
@@ -29,8 +30,8 @@ module Heapline
           sites = snapshot ? @selection.of(snapshot.sites) : []
           columns = SiteColumns.new(sites)
           summary = snapshot && Summary.new(snapshot, memory: @memory, ledger: @ledger)
-          { version: VERSION, process: summary&.process, tiles: summary&.tiles || [], notes: summary&.notes || [],
-            sites: snapshot && columns.to_h, strings: columns.strings,
+          { version: VERSION, sort: column, process: summary&.process, tiles: summary&.tiles || [],
+            notes: summary&.notes || [], sites: snapshot && columns.to_h, strings: columns.strings,
             left_out: snapshot ? snapshot.sites.size - sites.size : 0, sources: sources(snapshot, sites),
             ledger: ledger, growth: @growth && GrowthData.new(@growth).to_h }
         end
@@ -42,6 +43,11 @@ module Heapline
           return {} unless @source && snapshot
 
           Excerpts.new((snapshot.pid if snapshot.state == :running)).of(sites.first(SOURCES))
+        end
+
+        # Key of the column by which the table is sorted first.
+        def column
+          Columns::ALL.find { |one| one.figure == @selection.sort }&.key
         end
 
         def ledger
