@@ -89,6 +89,9 @@ class GrowthLogTest < Minitest::Test
     last = series.first.last
     assert_equal ["killed", nil], last.values_at("state", "rss_bytes")
     assert_operator last["totals"]["live_bytes"], :>, 700_000
+    read, err, status = heapline("growth", "--json", path("#{pid}.jsonl"))
+    assert_predicate status, :success?, err
+    assert_equal 1, JSON.parse(read)["processes"].size
   end
 
   # At a terminal Ctrl-C, under a service manager SIGTERM, reaches all processes of the program at once.

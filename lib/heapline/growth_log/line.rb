@@ -66,12 +66,13 @@ module Heapline
             library: text(location.library), tag: text(site.tag), kind: site.kind }
         end
 
-        # Of the blocks that were freed; unknown before the first is.
+        # Of the blocks that were freed; unknown before the first is. The process may count on between the moments at
+        # which two figures of a site were copied: the share is kept from rising above 1 by that.
         def lifespans(site)
           return UNKNOWN_LIFESPANS if site.frees.zero?
 
           { mean_age_gcs: site.mean_age.round(3), max_age_gcs: site.age_max, mean_age_ms: site.mean_age_ms.round(3),
-            temporary_share: site.temporary.fdiv(site.frees).round(4) }
+            temporary_share: [site.temporary.fdiv(site.frees), 1.0].min.round(4) }
         end
 
         def rate(bytes, elapsed)

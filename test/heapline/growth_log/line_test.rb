@@ -62,6 +62,13 @@ module Heapline
                                                                "temporary_share")
       end
 
+      def test_a_share_that_was_copied_while_it_changed
+        found = line(Account.new(top: 5, forked: false)) do |file|
+          file.count(0, file.ruby_site("a.rb", 1), allocations: 60, bytes_allocated: 60, frees: 49, temporary: 52)
+        end
+        assert_equal 1.0, found["sites"].first["temporary_share"]
+      end
+
       def test_hostile_names_are_inert
         found = line(Account.new(top: 5, forked: false)) do |builder|
           site = builder.ruby_site("a\xFF\e[2J\u202e\n.rb", 1, tag: "<script>")
