@@ -7,9 +7,10 @@ module Heapline
   # and `call(argv)`, which returns the exit status. A command parses, picks a model and a format; it neither analyses
   # nor formats. Commands are loaded when they are used, so that `heapline ruby …` starts quickly.
   module CLI
-    COMMANDS = { "run" => :Run, "report" => :Report, "snapshot" => :Snapshot, "ps" => :Ps, "top" => :Top,
-                 "rss" => :Rss, "trim" => :Trim, "baseline" => :Baseline, "log" => :Log, "growth" => :Growth,
-                 "serve" => :Serve, "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
+    COMMANDS = { "run" => :Run, "report" => :Report, "snapshot" => :Snapshot, "diff" => :Diff, "ps" => :Ps,
+                 "top" => :Top, "rss" => :Rss, "trim" => :Trim, "baseline" => :Baseline, "log" => :Log,
+                 "growth" => :Growth, "serve" => :Serve, "doctor" => :Doctor, "help" => :Help,
+                 "version" => :Version }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 
     OK = 0

@@ -9,18 +9,33 @@ module Heapline
     module Rendering
       # What the reader asked for must have an effect, or be an error.
       ASKED = { by: "--by", growth: "--log" }.freeze
+      COMPARISONS = { "text" => %i[comparison_text ComparisonText], "json" => %i[comparison_json ComparisonJson] }.freeze
 
       # The format of this name. options: what a format may want to know (top, sort as a key of Columns, min, by,
       # memory, directory, more, env …); each gets what it takes.
       def self.format(name, **options)
-        type = Format.fetch(name)
+        options[:sort] = Format::Columns.fetch(options[:sort]).figure if options[:sort] && name != "text"
+        made(Format.fetch(name), name, options)
+      end
+
+      # The format of this name for a Model::Comparison; sort is a key of ComparisonColumns. nil where the format has none
+      # of its own: then it can show the Comparison's difference.
+      def self.comparison(name, **options)
+        file, type = COMPARISONS[name]
+        return nil unless file
+
+        require_relative "../format/#{file}"
+        made(Format.const_get(type), name, options)
+      end
+
+      def self.made(type, name, options)
         known = type.instance_method(:initialize).parameters.map(&:last)
         ASKED.each do |option, switch|
           raise UsageError, "#{name} has no #{switch}" if options[option] && !known.include?(option)
         end
-        options[:sort] = Format::Columns.fetch(options[:sort]).figure if options[:sort] && name != "text"
         type.new(**options.slice(*known))
       end
+      private_class_method :made
 
       # Render to standard output; bytes that are no text not to a terminal.
       def self.show(format, snapshot, out)

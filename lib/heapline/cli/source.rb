@@ -4,8 +4,12 @@ require_relative "../model"
 
 module Heapline
   module CLI
-    # What stands for counts on a command line: a PID with a flight file, or the path of a file.
+    # What stands for counts on a command line: a PID with a flight file, or the path of a flight file, of a
+    # report in JSON, or of a growth log.
     module Source
+      LOG = :log
+      # So much of a first line tells whether it is a log's.
+      LINE = 4096
       PID = /\A\d{1,10}\z/
 
       # Path of the flight file (of a PID the newest one), or of the file itself. Raises FlightError.
@@ -17,10 +21,38 @@ module Heapline
                                           "with heapline, by this user? `heapline ps` lists those that were")
       end
 
-      # The Snapshot behind it.
+      # The Snapshot behind it: of a flight file, of a report in JSON, or of the end of a growth log.
       def self.read(word, directory)
         path = path(word, directory)
-        without_gc { Model::Flight.read(path) }
+        case beginning(path)
+        when LOG then log(path)
+        when "{" then json(path)
+        else without_gc { Model::Flight.read(path) }
+        end
+      end
+
+      # "{" for JSON, LOG for a growth log.
+      def self.beginning(path)
+        return LOG if File.directory?(path)
+        return unless File.file?(path) && File.binread(path, 1) == "{"
+
+        File.open(path, "rb") { |file| file.gets("\n", LINE).include?('"heapline-growth/') } ? LOG : "{"
+      rescue SystemCallError
+        nil
+      end
+
+      def self.log(path)
+        require_relative "../growth_reader"
+        require_relative "../model/growth_snapshot"
+        growth = GrowthReader.new([path]).read
+        raise Error, "no line of a growth log in #{path}" if growth.processes.empty?
+
+        Model::GrowthSnapshot.of(growth)
+      end
+
+      def self.json(path)
+        require_relative "../model/json_report"
+        Model::JsonReport.parse(File.read(path, encoding: "UTF-8"), path)
       end
 
       # All that is read is kept: looking for garbage meanwhile would be a fifth of the time.
@@ -30,7 +62,7 @@ module Heapline
       ensure
         GC.enable unless disabled
       end
-      private_class_method :without_gc
+      private_class_method :beginning, :log, :json, :without_gc
     end
   end
 end

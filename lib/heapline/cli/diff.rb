@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require_relative "../format/comparison_columns"
+require_relative "../model/comparison"
+require_relative "command"
+require_relative "output_file"
+require_relative "rendering"
+require_relative "size"
+require_relative "source"
+
+module Heapline
+  module CLI
+    # `heapline diff BEFORE AFTER`: what grew between two snapshots of one process, or of two.
+    class Diff < Command
+      USAGE_LINE = "diff [options] BEFORE AFTER"
+      SUMMARY = "Show what grew between two snapshots, processes or deploys"
+      GROUPS = %w[gem file library tag].freeze
+      FORMATS = %w[text json csv collapsed speedscope pprof].freeze
+
+      def call(argv)
+        sources = parse(argv)
+        unless sources.size == 2
+          raise UsageError, "two of them: PIDs, files of heapline snapshot, reports in JSON, or growth logs"
+        end
+
+        render(Model::Comparison.new(*sources.map { |source| Source.read(source, directory) }))
+        OK
+      end
+
+      private
+
+      def define(parser)
+        keys = Format::ComparisonColumns::KEYS
+        parser.on("--top N", "rows (20; 0: all)") { |value| @options[:top] = Size.count(value) }
+        parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
+        parser.on("--min BYTES", "least live or growth bytes of a row") { |value| @options[:min] = Size.bytes(value) }
+        parser.on("--by GROUP", GROUPS, "sums by #{GROUPS.join(", ")}") { |value| @options[:by] = value.to_sym }
+        parser.on("--format NAME", FORMATS, FORMATS.join(", ")) { |value| @options[:format] = value }
+        parser.on("--json", "the same as --format json") { @options[:format] = "json" }
+        parser.on("-o", "--output FILE", "write to FILE; its end says the format, unless --format does") do |path|
+          @options[:output] = path
+        end
+      end
+
+      def directory
+        @directory ||= Model::FlightDirectory.new(@env)
+      end
+
+      def render(comparison)
+        format = Rendering.comparison(name, directory: Dir.pwd, env: @env, **@options.slice(:top, :sort, :min, :by))
+        format ||= plain.tap { comparison = comparison.difference }
+        return Rendering.show(format, comparison, @out) unless @options[:output]
+
+        OutputFile.write(@options[:output]) { |file| format.render(comparison, file) }
+      end
+
+      # A format of snapshots, for the difference: it does not know what was before.
+      def plain
+        raise UsageError, "#{name} has its own order: no --sort" if @options[:sort]
+
+        Rendering.format(name, **@options.slice(:top, :min, :by))
+      end
+
+      def name
+        found = @options[:format] || (@options[:output] ? Format.of_file(@options[:output]) : "text")
+        return found if FORMATS.include?(found)
+
+        raise UsageError, "a difference is no matter for #{found}: #{FORMATS.join(", ")}"
+      end
+    end
+  end
+end

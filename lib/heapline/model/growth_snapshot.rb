@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+require_relative "snapshot"
+
+module Heapline
+  module Model
+    # What a growth log says, as a Snapshot: the sites that it lists, each with the most bytes that were live at a time
+    # over all processes, since at its end they may have ended. Blocks and calls are not in it: they are 0.
+    module GrowthSnapshot
+      # The Snapshot of a Growth by :site.
+      def self.of(growth)
+        processes = growth.processes
+        one = processes.first if processes.size == 1
+        Snapshot.new(pid: one&.pid, command: [processes.first.command, *("and others" unless one)], ruby: one&.ruby,
+                     state: :copied, taken_at: growth.last_at, sites: growth.series.map { |series| site(series) })
+      end
+
+      def self.site(series)
+        live = { live_bytes: series.points.map(&:last).max || 0, growth_bytes: series.growth_bytes, retained_bytes: series.growth_bytes }
+        Site.new(location: location(series), kind: series.kind&.to_sym, tag: series.tag, **Site::ZERO, **live)
+      end
+
+      def self.location(series)
+        path, lineno = series.location.to_s.match(/\A(.*):(\d+)\z/m)&.captures
+        return Location.new(special: series.location.to_s) unless path || series.kind == "native"
+
+        known = { label: series.label, library: series.library }
+        return Location.new(path: path, lineno: lineno.to_i, **known) unless series.kind == "native"
+
+        Location.new(offset: series.location[/\+0x(\h+)\z/, 1].to_s.hex, **known)
+      end
+      private_class_method :site, :location
+    end
+  end
+end

@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require "json"
+require "time"
+require_relative "../errors"
+require_relative "snapshot"
+
+module Heapline
+  module Model
+    # From a report in JSON (Format::Json) back to a Snapshot. What JSON does not have (what was counted since the
+    # baseline) is 0.
+    module JsonReport
+      FIGURES = (Site::ADDITIVE - %i[since_allocations since_bytes_allocated age_sum age_ms_sum]).freeze
+      AGES = { age_sum: "age_sum_generations", age_max: "age_max_generations", age_ms_sum: "age_sum_ms",
+               age_ms_max: "age_max_ms" }.freeze
+      TIMES = { started_at: "started_at", ended_at: "ended_at", taken_at: "taken_at" }.freeze
+
+      # text: the JSON; name: what it is called in messages. Raises Error where it is no report with sites.
+      def self.parse(text, name)
+        data = JSON.parse(text)
+        raise Error, "#{name} is no report of heapline in JSON" unless data.is_a?(Hash) && data.key?("schema_version")
+        raise Error, "#{name} has sums only: write it without --by" unless data["sites"].is_a?(Array)
+
+        process = data.fetch("process")
+        Snapshot.new(**identity(process), **TIMES.transform_values { |key| process[key] && Time.parse(process[key]) },
+                     sites: data["sites"].map { |row| site(row) })
+      rescue JSON::ParserError, KeyError, TypeError, ArgumentError, NoMethodError => e
+        raise Error, "#{name} is damaged: #{e.message.lines.first.chomp[0, 100]}"
+      end
+
+      class << self
+        private
+
+        def identity(process)
+          { pid: process["pid"], command: process["command"], ruby: process["ruby"], allocator: process["allocator"],
+            state: process["state"].to_sym, gc_count: process["gc_count"], baseline_kind: :start }
+        end
+
+        def site(row)
+          figures = FIGURES.to_h { |name| [name, Integer(row.fetch(name.to_s))] }
+          ages = AGES.transform_values { |key| Integer(row.fetch(key)) }
+          Site.new(location: location(row), kind: row["kind"].to_sym, tag: row["tag"], **Site::ZERO, **figures, **ages)
+        end
+
+        def location(row)
+          known = { label: row["label"], library: row["library"], symbol: row["symbol"] }
+          case row["kind"]
+          when "ruby" then Location.new(path: row.fetch("path"), lineno: row["lineno"], **known)
+          when "native" then Location.new(offset: row.fetch("location")[/\+0x(\h+)\z/, 1].to_s.hex, **known)
+          else Location.new(special: row.fetch("location"))
+          end
+        end
+      end
+    end
+  end
+end
