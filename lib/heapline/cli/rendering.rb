@@ -9,7 +9,9 @@ module Heapline
     module Rendering
       # What the reader asked for must have an effect, or be an error.
       ASKED = { by: "--by", growth: "--log" }.freeze
-      COMPARISONS = { "text" => %i[comparison_text ComparisonText], "json" => %i[comparison_json ComparisonJson] }.freeze
+      # Formats that show a Model::Comparison itself: file and class.
+      COMPARISONS = { "text" => %i[comparison_text ComparisonText],
+                      "json" => %i[comparison_json ComparisonJson] }.freeze
 
       # The format of this name. options: what a format may want to know (top, sort as a key of Columns, min, by,
       # memory, directory, more, env …); each gets what it takes.
@@ -18,8 +20,8 @@ module Heapline
         made(Format.fetch(name), name, options)
       end
 
-      # The format of this name for a Model::Comparison; sort is a key of ComparisonColumns. nil where the format has none
-      # of its own: then it can show the Comparison's difference.
+      # The format of this name for a Model::Comparison; sort is a key of ComparisonColumns. nil where there is none:
+      # then it can show the Comparison's difference.
       def self.comparison(name, **options)
         file, type = COMPARISONS[name]
         return nil unless file

@@ -81,7 +81,8 @@ module Heapline
       def sums(key)
         name_of = Snapshot::GROUPS.fetch(key) { raise ArgumentError, "group by #{Snapshot::GROUPS.keys.join(", ")}" }
         changes.group_by(&name_of).map do |name, members|
-          place = key == :location ? members.first.location : Location.new(special: name || Snapshot::UNNAMED.fetch(key))
+          place = members.first.location
+          place = Location.new(special: name || Snapshot::UNNAMED.fetch(key)) unless key == :location
           Change.new(place, sum(members.filter_map(&:before)), sum(members.filter_map(&:after)))
         end
       end

@@ -16,7 +16,8 @@ module Heapline
       end
 
       def self.site(series)
-        live = { live_bytes: series.points.map(&:last).max || 0, growth_bytes: series.growth_bytes, retained_bytes: series.growth_bytes }
+        growth = series.growth_bytes
+        live = { live_bytes: series.points.map(&:last).max || 0, growth_bytes: growth, retained_bytes: growth }
         Site.new(location: location(series), kind: series.kind&.to_sym, tag: series.tag, **Site::ZERO, **live)
       end
 

@@ -48,7 +48,8 @@ module Heapline
       end
 
       def test_formats
-        assert_equal [4000], (JSON.parse(heapline("diff", "--json", *sources).out)["sites"].map { |s| s["growth_bytes"] })
+        sites = JSON.parse(heapline("diff", "--json", *sources).out)["sites"]
+        assert_equal([4000], sites.map { |site| site["growth_bytes"] })
         assert_match(/^rack;.* 4000$/, heapline("diff", "--format", "collapsed", *sources).out)
         assert_match(/^rack,/, heapline("diff", "--format", "csv", "--by", "gem", *sources).out)
         assert_equal 0, heapline("diff", "-o", output("d.pb.gz"), *sources).status

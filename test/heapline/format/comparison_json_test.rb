@@ -35,8 +35,8 @@ module Heapline
         data = render(leaky, later)
         assert_equal [1, true, 2.0], data.values_at("schema_version", "same_process", "seconds")
         assert_equal [4711, 52_220_000], data["before"].values_at("pid", "live_bytes")
-        assert_equal ["/app/leak.rb:12", 900, 51_200_000, 51_200_900, 9],
-                     data["sites"][0].values_at("location", "growth_bytes", "before_bytes", "after_bytes", "allocations")
+        figures = %w[location growth_bytes before_bytes after_bytes allocations]
+        assert_equal ["/app/leak.rb:12", 900, 51_200_000, 51_200_900, 9], data["sites"][0].values_at(*figures)
         assert_equal "\\xFF\e.rb", data["sites"][1]["path"]
       end
 

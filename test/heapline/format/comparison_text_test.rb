@@ -34,7 +34,7 @@ module Heapline
         text = render(before, after)
         assert_match(/^  before  ruby leak.rb · pid 4711 · 2027-01-1\d .* · live 1.50 MB · 10 blocks$/, text)
         assert_match(/^  growth 2.40 MB · 5 min 00 s apart · allocated 2.60 MB in 30 calls meanwhile$/, text)
-        assert_match(%r{^ +growth▼ +before +after +blocks +allocated +allocs  location$}, text)
+        assert_match(/^ +growth▼ +before +after +blocks +allocated +allocs  location$/, text)
         assert_match(%r{^ +2.50 MB +1.00 MB +3.50 MB +25 +2.60 MB +30  /app/leak.rb:12  Object#leak$}, text)
         assert_match(/2 sites with a difference: 1 grew by 2.50 MB · 1 shrank by 100.00 kB · 2 shown$/, text)
         refute_match(/same.rb/, text)

@@ -34,7 +34,8 @@ module Heapline
 
       def test_what_is_no_report
         { "[]" => /x is no report/, "{}" => /x is no report/, "{" => /x is damaged/,
-          written(leaky, by: :gem) => /without --by/, '{"schema_version":1,"sites":[{}],"process":{}}' => /x is damaged/,
+          written(leaky, by: :gem) => /without --by/,
+          '{"schema_version":1,"sites":[{}],"process":{}}' => /x is damaged/,
           '{"schema_version":1,"sites":[]}' => /x is damaged/ }.each do |text, message|
           assert_match message, assert_raises(Error) { JsonReport.parse(text, "x") }.message
         end
