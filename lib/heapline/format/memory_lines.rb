@@ -32,20 +32,24 @@ module Heapline
         end
       end
 
+      # The larger lines of the ledger, the largest first, and the rest.
+      def shares
+        least = @ledger.rss_bytes * LEAST
+        large, small = @ledger.lines.partition { |line| line.bytes.abs >= least }
+        parts = large.sort_by { |line| -line.bytes }.map { |line| "#{name(line)} #{Units.bytes(line.bytes)}" }
+        rest = small.sum(&:bytes)
+        rest.zero? ? parts : [*parts, "rest #{Units.bytes(rest)}"]
+      end
+
       private
 
       def rss
         @ledger ? ledger : without_ledger
       end
 
-      # RSS as the sum of its larger lines, the largest first, and the rest.
       def ledger
-        least = @ledger.rss_bytes * LEAST
-        large, small = @ledger.lines.partition { |line| line.bytes.abs >= least }
-        parts = large.sort_by { |line| -line.bytes }.map { |line| "#{name(line)} #{Units.bytes(line.bytes)}" }
-        rest = small.sum(&:bytes)
-        parts << "rest #{Units.bytes(rest)}" unless rest.zero?
-        ["RSS #{Units.bytes(@ledger.rss_bytes)} = #{parts.first}", *parts.drop(1)]
+        first, *others = shares
+        ["RSS #{Units.bytes(@ledger.rss_bytes)} = #{first}", *others]
       end
 
       def name(line)

@@ -2,6 +2,8 @@
 
 require_relative "flight"
 require_relative "flight_directory"
+require_relative "inquiry"
+require_relative "ledger"
 require_relative "process_memory"
 require_relative "process_tree"
 require_relative "reading"
@@ -11,6 +13,9 @@ module Heapline
     # Reads one process again and again, with the living processes that were forked from it. Its flight file is held
     # open: a normal end removes the file, and how the process ended is still to be read.
     class Observer
+      # Seconds between two ledgers: the kernel walks all pages of the process for one.
+      LEDGER = 10
+
       attr_reader :entry
 
       # entry: FlightDirectory::Entry. Raises FlightError where its file cannot be opened.
@@ -18,6 +23,7 @@ module Heapline
         @directory = directory
         @forked_from = {}
         @missed = 0
+        @ledger_due = 0
         hold(entry)
       end
 
@@ -27,7 +33,8 @@ module Heapline
         root = Flight.read(@file.fileno)
         root = follow || root if root.state == :execed
         snapshots = merge ? [root, *children(root)] : [root]
-        Reading.new(snapshots, at: now, rss_bytes: rss(snapshots), stopped: entry.process.stopped?)
+        Reading.new(snapshots, at: now, rss_bytes: rss(snapshots), stopped: entry.process.stopped?,
+                               ledger: (ledger(root) if snapshots.size == 1))
       end
 
       # Entries of the living descendants.
@@ -81,6 +88,26 @@ module Heapline
 
         hold(fresh)
         Flight.read(@file.fileno)
+      end
+
+      # Only the process itself knows its object heap. It is asked, not waited for, and the ledger is made at the next
+      # reading.
+      def ledger(root)
+        if @asked
+          @asked = false
+          @ledger = Ledger.read(root)
+        elsif now >= @ledger_due
+          @ledger_due = now + LEDGER
+          @asked = true
+          ask
+        end
+        @ledger
+      end
+
+      def ask
+        Inquiry.new(entry).ask(timeout: 0) if entry.alive?
+      rescue FlightError
+        nil
       end
 
       def children(root)

@@ -12,13 +12,15 @@ module Heapline
       # rss_bytes:: of all of them; pages that they share count in each. nil where they are gone
       # at::        seconds of a steady clock
       # stopped::   is the process stopped (SIGSTOP, a debugger)?
-      attr_reader :snapshots, :rss_bytes, :at, :stopped
+      # ledger::    Ledger of the process, some seconds old; nil where there is none, or several processes are one
+      attr_reader :snapshots, :rss_bytes, :at, :stopped, :ledger
 
-      def initialize(snapshots, at:, rss_bytes: nil, stopped: false)
+      def initialize(snapshots, at:, rss_bytes: nil, stopped: false, ledger: nil)
         @snapshots = snapshots.freeze
         @rss_bytes = rss_bytes
         @at = at
         @stopped = stopped
+        @ledger = ledger
         @known = {}
         freeze
       end

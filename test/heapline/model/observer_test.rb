@@ -44,6 +44,15 @@ module Heapline
         refute now.stopped
       end
 
+      def test_the_ledger_comes_with_the_second_reading
+        path = own_flight
+        assert_nil observer.read.ledger
+        refute_equal 0, Flight.header(path)[:request], "the process is asked for its object heap"
+        ledger = observer.read.ledger
+        assert_equal ledger.rss_bytes, ledger.lines.sum(&:bytes)
+        assert_same ledger, observer.read.ledger
+      end
+
       def test_the_processes_that_were_forked_from_it
         own_flight
         child(Process.pid) do |first|

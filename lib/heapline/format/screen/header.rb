@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../display_width"
+require_relative "../memory_lines"
 require_relative "../sparkline"
 require_relative "../units"
 
@@ -9,7 +10,7 @@ module Heapline
     class Screen
       # The lines above the table: how the process stands as a whole.
       class Header
-        LINES = 4
+        LINES = 5
         SPARK = 24
 
         def initialize(view, scene, terminal)
@@ -20,8 +21,8 @@ module Heapline
 
         # At most `limit` lines: where there are few, memory goes first. The last is empty where there is room.
         def lines(limit)
-          wanted = @scene.watch ? [title, memory, activity] : fleet
-          kept = limit < wanted.size ? wanted.rotate(1).first(limit) : wanted
+          wanted = @scene.watch ? [title, memory, ledger, activity].compact : fleet
+          kept = limit < wanted.size ? [wanted[1], wanted.last, *wanted].uniq.first(limit) : wanted
           lines = (wanted & kept).map { |parts| row(parts) }
           limit > wanted.size ? [*lines, ""] : lines
         end
@@ -81,7 +82,16 @@ module Heapline
           [("RSS #{strong(rss)} #{spark(watch.rss)}" if rss),
            "live #{strong(total.live_bytes)} #{spark(watch.live)}",
            total.live_rate && "#{Columns::CHANGE[total.live_rate]}/s",
-           (rest(rss, total.live_bytes) if rss)]
+           (rest(rss, total.live_bytes) if rss && !watch.now.ledger)]
+        end
+
+        # What RSS is made of, some seconds ago.
+        def ledger
+          now = @scene.watch.now
+          return nil unless now.ledger
+
+          first, *others = MemoryLines.new(now.root, nil, @terminal, ledger: now.ledger).shares
+          ["= #{first}", *others]
         end
 
         # RSS without live is the object heap, code, stacks, and what was freed but held.

@@ -40,6 +40,20 @@ module Heapline
           assert_match(/since the baseline/, header(watch(reading(*shop(0), baseline_kind: :clear))))
         end
 
+        # A ledger whose lines are these.
+        Ledger = Struct.new(:rss_bytes, :lines, :figures)
+
+        def test_what_rss_is_made_of
+          lines = { malloc_ruby: 46_000_000, code: 30_000_000, stacks: 100 }.map do |key, bytes|
+            Model::Ledger::Line.new(key: key, bytes: bytes)
+          end
+          root = reading(*shop(0)).root
+          now = Model::Reading.new([root], at: 0, rss_bytes: 76_000_100, ledger: Ledger.new(76_000_100, lines))
+          assert_match(/\n= malloc by Ruby lines 46.00 MB · programs and libraries 30.00 MB · rest 100 B\ngrowth/,
+                       header(watch(now)))
+          refute_match(/other|^=/, header(watch(now), limit: 2))
+        end
+
         def test_live_beyond_rss
           assert_match(/40.02 MB not resident/, header(watch(reading(*shop(0), rss: 1_003_700))))
         end
