@@ -1,4 +1,4 @@
-// The treemap: two levels at a time, a button a rectangle. Enter or a click goes into one, Escape and the path above it
+// The treemap: a button a rectangle, gems with their files, and in those that are large enough their lines. Enter or a click goes into one, Escape and the path above it
 // lead back, arrow keys move to the neighbour in that direction.
 import { hierarchy, treemap as layout, treemapSquarify } from "d3-hierarchy";
 import type { HierarchyRectangularNode } from "d3-hierarchy";
@@ -9,7 +9,8 @@ import { bytes, count } from "./units";
 
 type Rectangle = HierarchyRectangularNode<Branch>;
 
-const LIMITS = [40, 25];
+const LIMITS = [40, 25, 15]; // rectangles in one, by depth; the last stands for the rest
+const HEAD = 20; // pixels, for the name above what is inside
 const HUES = 8;
 const MEASURES: [Figure, string][] = [
   ["live_bytes", "live bytes"], ["growth_bytes", "growth"], ["retained_bytes", "retained since the baseline"],
@@ -83,8 +84,8 @@ export class Treemap {
   private rectangles(here: Branch, width: number, height: number): Rectangle[] {
     const visible = prune(here, 0);
     const root = hierarchy(visible, (each) => each.children).sum((each) => (each.children.length > 0 ? 0 : each.value));
-    const laid = layout<Branch>().tile(treemapSquarify).size([width, height]).paddingInner(2).paddingTop((node) => (node.depth === 1 && node.children ? 22 : 0)).round(true)(root);
-    return laid.descendants().slice(1);
+    const laid = layout<Branch>().tile(treemapSquarify).size([width, height]).paddingInner(2).paddingTop(head).round(true)(root);
+    return laid.descendants().slice(1).filter((node) => node.parent && isOpen(node.parent));
   }
 
   private tile(node: Rectangle): HTMLButtonElement | null {
@@ -95,7 +96,7 @@ export class Treemap {
     const isFile = node.depth + this.trail.length === 2;
     const name = isFile ? this.short(branch.name) : branch.name;
     const tile = button(null, { class: `tile depth-${node.depth} hue-${this.hue(node)}`, tabindex: "-1", title: `${name}\n${amount}`, "aria-label": `${name} ${amount}` }, () => this.choose(node));
-    if (width > 40 && height > 18) tile.append(...words(isFile ? tail(name, width) : name, amount, node.children === undefined && height > 36));
+    if (width > 40 && height > 18) tile.append(...words(isFile ? tail(name, width) : name, amount, !isOpen(node) && height > 36));
     tile.disabled = branch.merged > 0;
     Object.assign(tile.style, { left: `${node.x0}px`, top: `${node.y0}px`, width: `${width}px`, height: `${height}px` });
     return tile;
@@ -149,6 +150,15 @@ function words(name: string, amount: string, tall: boolean): Node[] {
 /** The end of a path, where there is room with its directory. */
 function tail(path: string, width: number): string {
   return path.split("/").slice(width > 150 ? -2 : -1).join("/");
+}
+
+/** A gem shows its files, a file its lines where there is room. */
+function isOpen(node: Rectangle): boolean {
+  return node.children !== undefined && (node.depth < 2 || (node.x1 - node.x0 > 90 && node.y1 - node.y0 > 60));
+}
+
+function head(node: Rectangle): number {
+  return node.depth > 0 && isOpen(node) ? HEAD : 0;
 }
 
 function prune(branch: Branch, depth: number): Branch {

@@ -32,6 +32,24 @@ class BrowserTreemapTest < Minitest::Test
     page.value("Array.from(document.querySelectorAll('.tile.depth-#{depth}'), (each) => each.ariaLabel)")
   end
 
+  def test_rectangles_are_as_large_as_they_were_laid_out_however_small
+    sites = Array.new(400) { |index| site("/srv/a#{index % 40}.rb", index, live_bytes: 2**(index / 16)) }
+    page = show(snapshot(*sites))
+    assert_operator page.value("document.querySelectorAll('.tile').length"), :>, 50
+    assert_empty page.value(<<~JS)
+      Array.from(document.querySelectorAll(".tile")).filter((tile) =>
+        tile.offsetWidth !== parseInt(tile.style.width) || tile.offsetHeight !== parseInt(tile.style.height))
+        .map((tile) => tile.title)
+    JS
+  end
+
+  def test_large_files_show_their_lines
+    page = show(shop)
+    assert_equal ["12 Order#total 51.20 MB", "40 Order#lines 20.00 MB"], names(page, 3).first(2)
+    page.click(".tile.depth-3")
+    assert_equal ["app/order.rb:12"], texts(page, "dialog h2")
+  end
+
   def test_the_way_back
     page = show(shop)
     page.click(".tile.depth-1")
