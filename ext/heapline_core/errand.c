@@ -6,19 +6,25 @@
 #include <signal.h>
 
 #include "allocator.h"
-#include "flight_layout.h"
+#include "flight.h"
 #include "guard.h"
 #include "object_heap.h"
 #include "ruby_vm.h"
 
 enum { STACK_BYTES = 256 * 1024 };
+static const uint64_t PAUSE_NS = 2000000000; /* from one trim to the next */
 _Static_assert(HL_REQUEST_ERRANDS == (HL_REQUEST_FIGURES | HL_REQUEST_SURVEY | HL_REQUEST_TRIM), "the bits of errands");
 
 static uint32_t wanted;  /* for the job, then for the helper */
 static uint32_t running; /* the helper (E1) */
 
+/* Who asks again because the answer was on its way gets the answer of the first. */
+static int trimmed_just_now(void) {
+    return hl_flight_now() - hl_flight.header->figures.trim_ns < PAUSE_NS;
+}
+
 static void do_errands(uint32_t request) {
-    if (request & HL_REQUEST_TRIM) hl_allocator_trim();
+    if (request & HL_REQUEST_TRIM && !trimmed_just_now()) hl_allocator_trim();
     hl_allocator_measure((request & (HL_REQUEST_SURVEY | HL_REQUEST_TRIM)) != 0);
 }
 

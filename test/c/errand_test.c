@@ -98,6 +98,26 @@ static void the_helper_is_no_thread_of_the_program(void) {
     CHECK(hl_thread.busy == 0);
 }
 
+/* What was asked twice because the answer came late is done once. */
+static void a_trim_is_not_done_twice(void) {
+    begin();
+    ask(HL_REQUEST_TRIM);
+    run_job();
+    CHECK(comes(&figures->allocator_ns));
+    const uint64_t first = figures->trim_ns;
+    __atomic_store_n(&figures->allocator_ns, 0, __ATOMIC_RELEASE);
+    ask(HL_REQUEST_TRIM);
+    run_job();
+    CHECK(comes(&figures->allocator_ns));
+    CHECK_EQUAL(figures->trim_ns, first);
+    figures->trim_ns -= 3000000000;
+    __atomic_store_n(&figures->allocator_ns, 0, __ATOMIC_RELEASE);
+    ask(HL_REQUEST_TRIM);
+    run_job();
+    CHECK(comes(&figures->allocator_ns));
+    CHECK(figures->trim_ns > first);
+}
+
 static void bad_moments(void) {
     begin();
     fake_ruby_thread_is(1, 0);
@@ -157,6 +177,7 @@ static void a_child_can_be_asked(void) {
 static const struct check_test tests[] = {
     {"a_request_waits_for_a_safe_point", a_request_waits_for_a_safe_point},
     {"the_helper_is_no_thread_of_the_program", the_helper_is_no_thread_of_the_program},
+    {"a_trim_is_not_done_twice", a_trim_is_not_done_twice},
     {"bad_moments", bad_moments},
     {"many_requests", many_requests},
     {"a_child_can_be_asked", a_child_can_be_asked},

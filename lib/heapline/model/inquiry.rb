@@ -10,6 +10,7 @@ module Heapline
     # point of Ruby's after its next allocation; one that allocates nothing, does not.
     class Inquiry
       STEP = 0.02 # seconds between two looks
+      AGAIN = 0.5 # seconds
       # These tell their figures whenever they are asked; glibc only after a survey.
       TELLING = /\A(jemalloc|tcmalloc|mimalloc)/
 
@@ -28,7 +29,7 @@ module Heapline
           return nil if now >= limit || !@entry.alive?
 
           sleep STEP
-          request(survey, trim) if header[:request].zero?
+          request(survey, trim) if now >= @again || !answered?(header, before, [:objects_ns])
         end
         Figures.of(header)
       rescue FlightError
@@ -37,8 +38,10 @@ module Heapline
 
       private
 
-      # A request that came at a bad moment is dropped by the process, so it is made again until it is answered.
+      # A request that came at a bad moment is dropped by the process, so it is made again: at once until the first part
+      # of the answer is there, and now and then until the last one is.
       def request(survey, trim)
+        @again = now + AGAIN
         Flight.request_figures(@entry.path, survey: survey, trim: trim)
       end
 

@@ -45,6 +45,19 @@ module Heapline
         assert_equal FIGURES_BIT, thread.value
       end
 
+      # The process was already counting when the request came, and has not trimmed yet.
+      def test_half_an_answer
+        path = own_flight(allocator: "glibc 2.36")
+        thread = Thread.new do
+          half = figures_bytes(0)
+          half[0, 8] = [nanoseconds].pack("Q")
+          answer_with(path, half).value
+          answer_with(path, figures_bytes(nanoseconds)).value
+        end
+        assert_equal 80_000_000, inquiry(path).ask(timeout: 60, trim: true).trim_after_bytes
+        assert_equal FIGURES_BIT | TRIM_BIT, thread.value
+      end
+
       def test_no_answer
         path = own_flight(allocator: "glibc 2.36")
         assert_nil inquiry(path).ask(timeout: 0.05)
