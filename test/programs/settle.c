@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "flight_reader.h"
+#include "../../ext/heapline/flight_reader.h"
 
 static struct hl_flight_copy copy_of(const char *path) {
     struct hl_flight_copy copy = {0};
