@@ -161,10 +161,7 @@ static VALUE series_hash(const struct hl_growth_store *store, const struct hl_se
     put(hash, "process", UINT2NUM(series->process));
     for (int i = 0; i < HL_NAMES; i++) put(hash, keys[i], name(store, series->names[i]));
     put(hash, "temporary_share", real(series->temporary_share));
-    put(hash, "mean_age_gcs", real(series->mean_age_gcs));
     put(hash, "alloc_bytes_per_s", DBL2NUM(series->alloc_bytes_per_s));
-    put(hash, "live_blocks", DBL2NUM(series->live_blocks));
-    put(hash, "lines_per_window", UINT2NUM(series->stride));
     for (uint32_t i = 0; i < series->count; i++) rb_ary_push(windows, window_array(&series->windows[i]));
     put(hash, "windows", windows);
     return hash;

@@ -41,10 +41,9 @@ static const struct field site_fields[] = {
     FIELD(struct hl_line_site, tag, TEXT),
     FIELD(struct hl_line_site, kind, TEXT),
     FIELD(struct hl_line_site, live_bytes, NUMBER),
-    FIELD(struct hl_line_site, live_blocks, NUMBER),
+    FIELD(struct hl_line_site, delta_bytes, NUMBER),
     FIELD(struct hl_line_site, bytes_allocated, NUMBER),
     FIELD(struct hl_line_site, alloc_bytes_per_s, NUMBER),
-    FIELD(struct hl_line_site, mean_age_gcs, NUMBER),
     FIELD(struct hl_line_site, temporary_share, NUMBER),
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line of a growth log: from JSON to figures. Knows the keys of docs/cli.md's "The growth log", in any order; keys
+ * One line of a growth log: from JSON to figures. Knows the keys of docs/growth-log.md, in any order; keys
  * that it does not know are passed over. Pure C: no Ruby, no I/O, no global state.
  */
 #ifndef HL_GROWTH_LINE_H
@@ -18,7 +18,7 @@
 /* Numbers are NAN and texts without bytes where the line says null or nothing. */
 struct hl_line_site {
     struct hl_text location, label, gem, library, tag, kind;
-    double live_bytes, live_blocks, bytes_allocated, alloc_bytes_per_s, mean_age_gcs, temporary_share;
+    double live_bytes, delta_bytes, bytes_allocated, alloc_bytes_per_s, temporary_share;
 };
 
 struct hl_line_totals {

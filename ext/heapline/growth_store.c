@@ -6,10 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_WINDOWS = 8, SERIES_BUCKETS = 1 << 16, STRING_BUCKETS = 1 << 16 };
+/* BEFORE_MAX: points that stand for the lines before a site was listed. */
+enum { FIRST_WINDOWS = 8, BEFORE_MAX = 8, SERIES_BUCKETS = 1 << 16, STRING_BUCKETS = 1 << 16 };
 
 /* The wall clock and elapsed_s may differ by so much before the clock counts as set. */
 static const double JUMP_MS = 5000;
+
+static double known(double value) {
+    return isnan(value) ? 0 : value;
+}
 
 /* ---- strings ---- */
 
@@ -231,7 +236,7 @@ static struct hl_growth_process *find_process(struct hl_growth_store *store, con
     return process;
 }
 
-/* Was this line, or one after it, taken before? (S3) */
+/* Was this line, or one after it, taken before? (S4) */
 static int is_repeated(const struct hl_growth_process *process, const struct hl_growth_line *line) {
     if (process->lines == 0 || line->time_ms > process->wall_ms) return 0;
     return isnan(line->seq) || isnan(process->seq) || line->seq <= process->seq;
@@ -255,6 +260,7 @@ static double step_ms(struct hl_growth_store *store, struct hl_growth_process *p
 
 static void take_process_line(struct hl_growth_store *store, struct hl_growth_process *process,
                               const struct hl_growth_line *line) {
+    process->before_ms = process->last_ms;
     if (process->lines++ == 0)
         process->first_ms = process->last_ms = line->time_ms;
     else
@@ -265,7 +271,7 @@ static void take_process_line(struct hl_growth_store *store, struct hl_growth_pr
     process->allocated = line->totals.bytes_allocated;
     process->generation = line->generation;
     process->parent_pid = line->parent_pid >= 0 && line->parent_pid < 1e15 ? (int64_t)line->parent_pid : -1;
-    if (line->dropped_lines > process->dropped_lines) process->dropped_lines = line->dropped_lines;
+    process->dropped_lines += known(line->dropped_lines);
     process->command = intern(store, line->command);
     process->ruby = intern(store, line->ruby);
     process->state = intern(store, line->state);
@@ -296,10 +302,6 @@ static void name_site(struct hl_growth_store *store, const struct hl_line_site *
         for (int i = 0; i < HL_NAMES; i++) names[i] = intern(store, texts[i]);
 }
 
-static double known(double value) {
-    return isnan(value) ? 0 : value;
-}
-
 /* Add a site of the line at work to the series that it belongs to. */
 static void add_pending(struct hl_growth_store *store, uint32_t process, const uint32_t *names,
                         const struct hl_line_site *site) {
@@ -310,8 +312,8 @@ static void add_pending(struct hl_growth_store *store, uint32_t process, const u
     }
     if (series->pending_line != store->counts.lines) {
         series->pending_line = store->counts.lines;
-        series->pending_live = series->pending_allocated = series->pending_rate = series->pending_blocks = 0;
-        series->pending_temporary = series->pending_age = 0;
+        series->pending_live = series->pending_allocated = series->pending_rate = 0;
+        series->pending_delta = series->pending_temporary = 0;
         series->next_pending = store->pending;
         store->pending = (uint32_t)(series - store->series) + 1;
     }
@@ -319,12 +321,22 @@ static void add_pending(struct hl_growth_store *store, uint32_t process, const u
     series->pending_live += site->live_bytes;
     series->pending_allocated += known(site->bytes_allocated);
     series->pending_rate += rate;
-    series->pending_blocks += known(site->live_blocks);
+    series->pending_delta += site->delta_bytes;
     /* Of several sites the one that allocates most tells how long blocks live. */
-    if (series->pending_rate <= 2 * rate) {
-        series->pending_temporary = site->temporary_share;
-        series->pending_age = site->mean_age_gcs;
+    if (series->pending_rate <= 2 * rate) series->pending_temporary = site->temporary_share;
+}
+
+/* The lines before the one that lists a site first (S3); it allocated evenly. */
+static int fill_before(struct hl_series *series, const struct hl_growth_process *process) {
+    double live = series->pending_live - series->pending_delta, span = process->before_ms - process->first_ms;
+    double rate = series->pending_allocated / fmax(process->last_ms - process->first_ms, 1);
+    uint64_t count = process->lines - 1 < BEFORE_MAX ? process->lines - 1 : BEFORE_MAX;
+    if (isnan(live)) return 0;
+    for (uint64_t i = 0; i < count; i++) {
+        double after = count > 1 ? span * (double)i / (double)(count - 1) : span;
+        if (add_point(series, process->first_ms + after, live, rate * after, process->generation)) return -ENOMEM;
     }
+    return 0;
 }
 
 static void commit(struct hl_growth_store *store, const struct hl_growth_process *process) {
@@ -332,9 +344,8 @@ static void commit(struct hl_growth_store *store, const struct hl_growth_process
         struct hl_series *series = &store->series[store->pending - 1];
         store->pending = series->next_pending;
         series->temporary_share = series->pending_temporary;
-        series->mean_age_gcs = series->pending_age;
         series->alloc_bytes_per_s = series->pending_rate;
-        series->live_blocks = series->pending_blocks;
+        if (series->count == 0 && fill_before(series, process)) store->no_memory = 1;
         if (add_point(series, process->last_ms, series->pending_live, series->pending_allocated, process->generation))
             store->no_memory = 1;
     }
@@ -347,7 +358,7 @@ static void add_memory(struct hl_growth_store *store, uint32_t process, struct h
     if (isnan(bytes)) return;
     names[HL_LOCATION] = intern(store, name);
     names[HL_KIND] = intern(store, memory);
-    struct hl_line_site site = {.live_bytes = bytes, .temporary_share = NAN, .mean_age_gcs = NAN};
+    struct hl_line_site site = {.live_bytes = bytes, .delta_bytes = NAN, .temporary_share = NAN};
     add_pending(store, process, names, &site);
 }
 

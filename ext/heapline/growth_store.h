@@ -7,8 +7,9 @@
  * on a window takes twice as many lines. A window keeps the lowest live bytes of its lines and when that was: what is
  *     still there when the load is low is what is retained.
  * S2  There are at most `series_limit` series. When they are used up, the quarter that has moved least is given up.
- * S3  A line is taken as a whole or not at all, and a line of one process only once: lines that repeat, or that lie
- *     before one that was taken, are counted and passed over.
+ * S3  A site is listed when it has become large. What it held before is taken to be what it held one line earlier,
+ * which its first line tells (delta_bytes). S4  A line is taken as a whole or not at all, and a line of one process
+ * only once: lines that repeat, or that lie before one that was taken, are counted and passed over.
  */
 #ifndef HL_GROWTH_STORE_H
 #define HL_GROWTH_STORE_H
@@ -40,11 +41,11 @@ struct hl_series {
     uint32_t stride; /* lines a window takes */
     uint32_t count, room;
     struct hl_window *windows;
-    double lowest, highest;                                               /* of all live bytes: how far it moved */
-    double temporary_share, mean_age_gcs, alloc_bytes_per_s, live_blocks; /* as last listed */
+    double lowest, highest;                    /* of all live bytes: how far it moved */
+    double temporary_share, alloc_bytes_per_s; /* as last listed */
     /* The sum of what the line at work says; several sites may be one series. */
     uint64_t pending_line;
-    double pending_live, pending_allocated, pending_rate, pending_blocks, pending_temporary, pending_age;
+    double pending_live, pending_delta, pending_allocated, pending_rate, pending_temporary;
     uint32_t next_pending;
 };
 
@@ -55,11 +56,11 @@ struct hl_growth_process {
     uint32_t next;
     int64_t pid, parent_pid;
     double seq, every_s;
-    double first_ms, last_ms; /* on the process's clock */
-    double wall_ms;           /* of the last line */
-    double allocated;         /* totals.bytes_allocated of the last line */
+    double first_ms, before_ms, last_ms; /* its first line, the one before the last, the last; on its clock */
+    double wall_ms;                      /* of the last line */
+    double allocated;                    /* totals.bytes_allocated of the last line */
     double generation;
-    double dropped_lines; /* as the writer says */
+    double dropped_lines; /* that the writer could not write */
     uint64_t lines, gaps; /* taken; where one or more before it are missing */
     uint32_t incarnation; /* counts the programs that one pid has been (exec) */
 };

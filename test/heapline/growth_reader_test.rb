@@ -65,9 +65,17 @@ module Heapline
     end
 
     def test_gaps
-      growth = growth_of(log_text(*lines([*0..9, *20..29], dropped_lines: 10)))
-      assert_equal [1, 10], [growth.processes[0].gaps, growth.processes[0].dropped_lines]
+      growth = growth_of(log_text(*lines([*0..9, *20..29], dropped_lines: 2)))
+      assert_equal [1, 40], [growth.processes[0].gaps, growth.processes[0].dropped_lines]
       assert_in_delta 6_000_000, growth.series[0].slope_bytes_per_hour, 1
+    end
+
+    # What it held before is what it held one line before: its first line says so.
+    def test_a_site_that_is_listed_late
+      quiet = Array.new(10) { |i| log_line(i, {}) }
+      import = (10..29).map { |i| log_line(i, [log_site("a.rb:1", 5_000_000, delta_bytes: i == 10 ? 4_900_000 : 0)]) }
+      series = growth_of(log_text(*quiet, *import)).series[0]
+      assert_equal [:bloat, 4_900_000, [0.0, 100_000]], [series.verdict, series.growth_bytes, series.points.first]
     end
 
     def test_a_pid_is_used_again

@@ -18,7 +18,8 @@ module Heapline
                            :here, keyword_init: true)
       # Names of the series of `memory`, in the order in which they are shown.
       MEMORY = %w[rss malloc_live].freeze
-      # A process whose last line is so many intervals older than the log's newest is gone, whatever the line says.
+      # A process whose last line is so many intervals older than the log's newest is gone, whatever the line says. Where
+      # all have ended, those that ended last are what the log ends with.
       SILENCE = 3
       LIVING = "running"
 
@@ -33,6 +34,7 @@ module Heapline
         @counts = counts
         @newest = processes.map { |process| process[:last_ms] }.max
         @oldest = processes.map { |process| process[:first_ms] }.min
+        @all_over = processes.none? { |process| running?(process) }
         @processes = processes.map { |process| process(process) }.freeze
         sites, memory = series.partition { |one| one[:kind] != "memory" }
         @series = joined(sites).sort_by { |one| rank(one) }.freeze
@@ -62,11 +64,18 @@ module Heapline
       private
 
       def process(raw)
-        every_ms = (raw[:every_s] || 0) * 1000
-        here = (raw[:state] || LIVING) == LIVING && @newest - raw[:last_ms] <= SILENCE * [every_ms, 1000].max
+        here = running?(raw) || (@all_over && recent?(raw))
         Process.new(here: here, first_at: Time.at(0, raw[:first_ms].round, :millisecond),
                     last_at: Time.at(0, raw[:last_ms].round, :millisecond), dropped_lines: raw[:dropped_lines].to_i,
                     **raw.slice(:host, :pid, :command, :ruby, :state, :lines, :gaps)).freeze
+      end
+
+      def running?(raw)
+        (raw[:state] || LIVING) == LIVING && recent?(raw)
+      end
+
+      def recent?(raw)
+        @newest - raw[:last_ms] <= SILENCE * [(raw[:every_s] || 0) * 1000, 1000].max
       end
 
       def joined(raw)

@@ -47,8 +47,10 @@ module Heapline
       end
 
       def test_a_process_that_ended_holds_nothing
-        text = leaking_log(pid: 1).sub(/"state":"running"(?!.*"state")/m, '"state":"exited"')
-        assert_equal [0, 2_900_000], growth_of(text).series.first.to_h.values_at(:live_bytes, :growth_bytes)
+        ended = leaking_log(pid: 1).sub(/"state":"running"(?!.*"state")/m, '"state":"exited"')
+        assert_equal [3_900_000, 2 * 2_900_000],
+                     growth_of(ended + leaking_log(pid: 2)).series.first.to_h.values_at(:live_bytes, :growth_bytes)
+        assert_equal 3_900_000, growth_of(ended).series.first.live_bytes
       end
 
       def test_groups
