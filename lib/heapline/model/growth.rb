@@ -18,8 +18,8 @@ module Heapline
                            :here, keyword_init: true)
       # Names of the series of `memory`, in the order in which they are shown.
       MEMORY = %w[rss malloc_live].freeze
-      # A process whose last line is so many intervals older than the log's newest is gone, whatever the line says. Where
-      # all have ended, those that ended last are what the log ends with.
+      # A process whose last line is so many intervals older than the log's newest is gone, whatever the line says.
+      # Where all have ended, those that ended last are what the log ends with.
       SILENCE = 3
       LIVING = "running"
 
