@@ -188,13 +188,13 @@ class GrowthLogTest < Minitest::Test
   def test_rotation_and_a_directory_that_comes_back
     Dir.mkdir(path("logs"))
     pid = begin_log("sleep", "--log", path("logs/a.jsonl"), err: path("err"))
-    await { lines_in("logs/a.jsonl").size > 1 }
+    await(timeout: PATIENCE) { lines_in("logs/a.jsonl").size > 1 }
     File.rename(path("logs/a.jsonl"), path("logs/a.1"))
-    await { lines_in("logs/a.jsonl").size > 1 }
+    await(timeout: PATIENCE) { lines_in("logs/a.jsonl").size > 1 }
     File.rename(path("logs"), path("gone"))
-    await { File.size(path("err")).positive? }
+    await(timeout: PATIENCE) { File.size(path("err")).positive? }
     Dir.mkdir(path("logs"))
-    await { lines_in("logs/a.jsonl").size > 1 }
+    await(timeout: PATIENCE) { lines_in("logs/a.jsonl").size > 1 }
     stop(pid)
     await_end
     all = lines_in("gone/a.1") + lines_in("gone/a.jsonl") + lines_in("logs/a.jsonl")
@@ -284,6 +284,7 @@ class GrowthLogTest < Minitest::Test
       log = Heapline.log_growth(every: 0.05, to: io)
       sleep 0.01 until io.string.count("\\n") > 2
       log.stop
+      600.times { Thread.list.size > 1 && sleep(0.1) }
       print io.string
       p Thread.list.size
     RUBY

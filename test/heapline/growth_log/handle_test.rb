@@ -38,7 +38,7 @@ module Heapline
         begin_log(out)
         assert_equal "4", @words[@words.index("--pipe") + 1]
         @pipe.syswrite("a\nb\n")
-        await { out.string == "a\nb\n" }
+        await(timeout: 60) { out.string == "a\nb\n" }
       end
 
       def test_a_logger_gets_messages
@@ -51,7 +51,7 @@ module Heapline
         end.new
         begin_log(logger)
         @pipe.syswrite("a\n")
-        await { logger.said == "a" }
+        await(timeout: 60) { logger.said == "a" }
       end
 
       def test_an_io_that_was_closed_ends_the_log
@@ -60,7 +60,7 @@ module Heapline
         _, err = capture_io do
           begin_log(out)
           @pipe.syswrite("a\n")
-          await do
+          await(timeout: 60) do
             @pipe.syswrite("b\n")
             false
           rescue Errno::EPIPE

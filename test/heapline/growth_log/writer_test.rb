@@ -70,7 +70,7 @@ module Heapline
       end
 
       def test_lines_from_the_first_to_the_last
-        lines = beside { await { @sink.lines.size > 3 } }
+        lines = beside { await(timeout: 60) { @sink.lines.size > 3 } }
         assert_series(lines)
         assert_equal %w[running killed], [lines[-2]["state"], lines[-1]["state"]]
       end
@@ -78,7 +78,7 @@ module Heapline
       def test_dropped_lines_are_counted_and_change_nothing_else
         lines = beside do
           @sink.refuse = 3
-          await { @sink.lines.size > 2 }
+          await(timeout: 60) { @sink.lines.size > 2 }
         end
         assert_series(lines)
         assert_equal(3, lines.sum { |line| line["dropped_lines"] })
@@ -104,7 +104,7 @@ module Heapline
       def test_goes_on_when_nobody_can_tell_it_any_more
         reader, stop = IO.pipe
         stop.close
-        lines = beside(control: reader) { await { @sink.lines.size > 2 } }
+        lines = beside(control: reader) { await(timeout: 60) { @sink.lines.size > 2 } }
         assert_equal "killed", lines.last["state"]
         reader.close
       end
@@ -124,7 +124,7 @@ module Heapline
       end
 
       def test_the_copy_at_the_threshold_is_made_once
-        lines = beside(rss: 1) { await { @sink.lines.size > 2 } }
+        lines = beside(rss: 1) { await(timeout: 60) { @sink.lines.size > 2 } }
         assert_series(lines)
         assert_equal([lines.first["snapshot"]], lines.filter_map { |line| line["snapshot"] })
         assert_equal Model::Flight.header(lines.first["snapshot"])[:pid], lines.first["pid"]
@@ -132,12 +132,12 @@ module Heapline
 
       def test_a_file_that_is_damaged_in_between_costs_lines_alone
         lines = beside do |_, path|
-          await { @sink.lines.size > 1 }
+          await(timeout: 60) { @sink.lines.size > 1 }
           size = File.size(path)
           File.truncate(path, 5000)
           File.truncate(path, size) # the sites' pages are zeros now
           count = @sink.lines.size
-          await { @sink.lines.size > count + 2 }
+          await(timeout: 60) { @sink.lines.size > count + 2 }
         end
         assert_equal "killed", lines.last["state"]
       end
