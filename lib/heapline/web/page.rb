@@ -18,6 +18,7 @@ module Heapline
         th,td{text-align:right;padding:.2rem .6rem;white-space:nowrap;font-variant-numeric:tabular-nums}
         th:last-child,td:last-child{text-align:left;width:100%;white-space:normal;overflow-wrap:anywhere}
         tbody tr:nth-child(odd){background:rgba(128,128,128,.12)}
+        [aria-sort] a::after{content:" ▼"}
         nav a{margin-right:1rem}
       CSS
       POLICY = "default-src 'none'; style-src 'sha256-#{Digest::SHA256.base64digest(STYLE)}'; base-uri 'none'; " \
