@@ -44,3 +44,9 @@ export function select(label: string, choices: [string, string][], change: (key:
 export function section(id: string, title: string, ...children: Child[]): HTMLElement {
   return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), ...children);
 }
+
+/** A location: the directory, which gives way where there is no room, and the file. */
+export function place(location: string): HTMLElement[] {
+  const end = location.lastIndexOf("/") + 1;
+  return [el("bdi", { class: "place folder" }, location.slice(0, end)), el("bdi", { class: "place" }, location.slice(end))];
+}

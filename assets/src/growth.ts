@@ -1,7 +1,7 @@
 // Growth over time, from a log: the largest series on one chart, and all of them with verdict and slope.
 import { type Curve, chart, sparkline } from "./chart";
 import type { Growth, Series, Verdict } from "./data";
-import { button, el, section } from "./dom";
+import { button, el, place, section } from "./dom";
 import { bytes, slope } from "./units";
 
 const CHARTED = 6;
@@ -91,7 +91,7 @@ function entry(each: Series, at: number, shorten: (location: string) => string):
   return el(
     "li", {},
     sparkline(each.points, Math.min(at, CHARTED)),
-    el("div", { class: "what", title: each.location }, el("bdi", { class: "place" }, shorten(each.location)), el("span", { class: "label" }, facts)),
+    el("div", { class: "what", title: each.location }, el("div", { class: "where" }, ...place(shorten(each.location))), el("span", { class: "label" }, facts)),
     badge(each.verdict),
     el("span", { class: "figure slope" }, each.slope === null ? "-" : slope(each.slope), el("small", {}, interval(each))),
     el("span", { class: "figure" }, bytes(each.live_bytes), el("small", {}, "live")),

@@ -1,7 +1,7 @@
 // The table of sites or groups. Only the rows in view are in the document: 100,000 of them cost what 40 do.
 import { COLUMNS, type Column, fitting, order } from "./columns";
 import type { Sites } from "./data";
-import { button, el, section, select } from "./dom";
+import { button, el, place, section, select } from "./dom";
 import { Filter, type Grouping, type Rows, groups, lines } from "./rows";
 import type { Scope } from "./tree";
 import { count } from "./units";
@@ -246,12 +246,6 @@ export class Table {
   private buttonAt(at: number): HTMLElement | null {
     return this.body.querySelector<HTMLElement>(`tr[data-at="${at}"] button`);
   }
-}
-
-/** The directory, which gives way where there is no room, and the file. */
-function place(location: string): HTMLElement[] {
-  const end = location.lastIndexOf("/") + 1;
-  return [el("bdi", { class: "place folder" }, location.slice(0, end)), el("bdi", { class: "place" }, location.slice(end))];
 }
 
 /** The position of the row that an event happened in. */

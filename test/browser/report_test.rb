@@ -48,7 +48,7 @@ class BrowserReportTest < Minitest::Test
   def test_growth_of_one_verdict
     page = show(shop, growth: grown)
     page.click(".verdicts .verdict-cache")
-    assert_equal ["lib/feed.rb:7"], texts(page, ".series .place")
+    assert_equal ["lib/feed.rb:7"], texts(page, ".series .where")
     assert_equal ["/srv/shop/lib/feed.rb:7"], texts(page, ".plot:not(.low) .curve title")
     page.click(".verdicts .verdict-cache")
     assert_equal 12, texts(page, ".series li").size
