@@ -64,7 +64,7 @@ class RackEndpointTest < Minitest::Test
       assert_equal 200, status
       go << nil
       assert_match(%r{\AHTTP/1\.1 200 OK\r\n.*\x1f\x8b}mn, far.read)
-      assert(await { near.closed? })
+      assert(await(timeout: 60) { near.closed? })
     ensure
       far&.close
     end
@@ -78,7 +78,7 @@ class RackEndpointTest < Minitest::Test
         far.close
         call("/debug/pprof/delta_heap", "QUERY_STRING" => "seconds=300", "rack.hijack?" => true,
                                         "rack.hijack" => -> { near }, endpoint: endpoint)
-        assert(await { near.closed? })
+        assert(await(timeout: 60) { near.closed? })
       end
     end
   end

@@ -60,7 +60,7 @@ module Heapline
           one_more = TCPSocket.new("127.0.0.1", port)
           assert_match(/ 503 /, one_more.read)
           [one_more, *silent].each(&:close)
-          assert(await { get(port).include?(" 200 ") })
+          assert(await(timeout: 60) { get(port).include?(" 200 ") })
         end
       end
 
