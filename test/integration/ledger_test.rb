@@ -19,6 +19,11 @@ module Heapline
       loop { String.new(capacity: 4_000); sleep 0.01 }
     RUBY
 
+    # An allocator other than glibc's, where a test wants one.
+    def environment(**more)
+      @preload ? super(LD_PRELOAD: @preload, **more) : super
+    end
+
     def lines_of(pid, *options)
       out, err, status = heapline("rss", "--json", "--timeout", PATIENCE, *options, pid.to_s)
       assert status.success?, err
@@ -46,12 +51,7 @@ module Heapline
 
     def test_native_blocks
       before, = ledger("")
-      lines, = ledger(<<~RUBY)
-        require "fiddle"
-        fill = "x" * 1_000_000
-        KEPT = Array.new(100) { Fiddle.malloc(fill.size).tap { |at| Fiddle::Pointer.new(at)[0, fill.size] = fill } }
-        GC.start
-      RUBY
+      lines, = ledger(BLOCKS)
       assert_about 100 * MB, lines[:malloc_ruby] - before[:malloc_ruby]
       assert_explained lines
     end
@@ -63,8 +63,12 @@ module Heapline
       assert_explained lines
     end
 
+    # The garbage is made on a stack that goes: what a left-over word of the stack points to, GC keeps.
     def test_free_object_slots
-      lines, = ledger("kept = Array.new(1_000_000) { Object.new }.each_slice(50).map(&:first); GC.start; KEPT = kept\n")
+      lines, = ledger(<<~RUBY)
+        KEPT = Thread.new { Array.new(1_000_000) { Object.new }.each_slice(50).map(&:first) }.value
+        GC.start
+      RUBY
       assert_operator lines[:objects_free], :>, 30 * MB
       assert_operator lines[:objects_live], :<, 10 * MB
       assert_explained lines
@@ -93,9 +97,7 @@ module Heapline
 
     # Of ten blocks in a row nine are freed: the pages between those that stay can be given back.
     HOLES = <<~RUBY
-      blocks = Array.new(20_000) { String.new("x" * 12_000) }
-      KEPT = blocks.each_slice(10).map(&:first)
-      blocks = nil
+      KEPT = Thread.new { Array.new(20_000) { String.new("x" * 12_000) }.each_slice(10).map(&:first) }.value
       GC.start
     RUBY
 
@@ -132,6 +134,32 @@ module Heapline
       first = program("ON_THE_WAY = 'o' * 60_000_000\nexec(#{RbConfig.ruby.inspect}, #{file.inspect})\n")
       pid, = start(first)
       assert_about 30 * MB, lines_of(pid)[:malloc_ruby], 0.3
+    end
+
+    BLOCKS = <<~RUBY
+      require "fiddle"
+      fill = "x" * 1_000_000
+      KEPT = Array.new(100) { Fiddle.malloc(fill.size).tap { |at| Fiddle::Pointer.new(at)[0, fill.size] = fill } }
+    RUBY
+
+    # What the allocator says of itself is what the kernel has, within a few per cent.
+    %w[libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2.0].each do |library|
+      define_method("test_blocks_of_#{library[/lib([a-z]+)/, 1]}") do
+        skip "#{library} is not installed" if Dir["/usr/lib/*/#{library}"].empty?
+        @preload = library
+        lines, = ledger(BLOCKS)
+        assert_operator lines[:malloc_ruby], :>, 100 * MB
+        assert_operator @report["figures"]["resident_bytes"], :>, 90 * MB
+        assert_operator lines[:malloc_held], :>, -5 * MB
+        assert_explained lines
+      end
+    end
+
+    def test_code_made_at_run_time
+      skip "this Ruby has no YJIT" unless defined?(RubyVM::YJIT) && RubyVM::YJIT.respond_to?(:enable)
+      lines, = ledger("RubyVM::YJIT.enable\ndef hot(x) = x * 2 + 1\n500_000.times { |i| hot(i) }\n")
+      assert_operator lines[:jit], :>=, 4096
+      assert_explained lines
     end
 
     # It is stopped: its last figures are told.
