@@ -8,8 +8,9 @@ module Heapline
     # baseline. Frozen.
     class Activity
       # One group. name: as in Snapshot#group_by; site: its Site (for the total the Snapshot); growth_bytes: since the
-      # baseline of the watcher, else since that of the process; rates: Rates, nil before the second reading.
-      Row = Struct.new(:name, :site, :growth_bytes, :rates, keyword_init: true) do
+      # baseline of the watcher, else since that of the process; rates: Rates, nil before the second reading; merged: is
+      # it of several processes? Then lifespans are unknown: those of forked ones mix with inherited blocks'.
+      Row = Struct.new(:name, :site, :growth_bytes, :rates, :merged, keyword_init: true) do
         def initialize(**fields)
           super
           freeze
@@ -28,12 +29,12 @@ module Heapline
         end
 
         def temporary_share
-          rates&.temporary_share
+          rates&.temporary_share unless merged
         end
 
-        # Mean lifespan of the freed blocks in GC generations (Float); nil before the first is freed.
+        # Mean lifespan of the freed blocks in GC generations (Float); nil where unknown or before the first is freed.
         def lifespan
-          site.mean_age unless frees.zero?
+          site.mean_age unless merged || frees.zero?
         end
       end
 
@@ -58,7 +59,7 @@ module Heapline
         before = groups(@earlier, by, within)
         base = groups(@baseline, by, within)
         @now.groups(by, within: within).map do |name, site|
-          Row.new(name: name, site: site, growth_bytes: growth(site, base[name]),
+          Row.new(name: name, site: site, growth_bytes: growth(site, base[name]), merged: merged?,
                   rates: Rates.between(before[name], site, seconds))
         end
       end
@@ -66,11 +67,15 @@ module Heapline
       # The Row of all sites together.
       def total
         sum = @now.total
-        Row.new(site: sum, growth_bytes: growth(sum, @baseline&.total(@now.members)),
+        Row.new(site: sum, growth_bytes: growth(sum, @baseline&.total(@now.members)), merged: merged?,
                 rates: Rates.between(@earlier&.total(@now.members), sum, seconds))
       end
 
       private
+
+      def merged?
+        @now.snapshots.size > 1
+      end
 
       def groups(reading, by, within)
         reading ? reading.groups(by, within: within, members: @now.members) : {}

@@ -12,9 +12,9 @@ module Heapline
     module ProcessTree
       # One Snapshot with the sum of `root` and `children`. peak_bytes is nil: peaks of several processes do not add up.
       def self.merge(root, children)
-        own = children.flat_map { |child| child.map { |site| own_of(site) } }
+        own = children.flat_map { |child| child.select { |site| own?(site) }.map { |site| own_of(site) } }
         sites = (root.sites + own).group_by(&:key).values
-        sites = sites.map { |same| Site.sum(same, location: same.first.location) }
+        sites = sites.map { |same| same.size == 1 ? same.first : Site.sum(same, location: same.first.location) }
         root.with(sites: sites, peak_bytes: nil, peak_at: nil, threads: sum([root, *children], :threads),
                   own_bytes: sum([root, *children], :own_bytes), flight_bytes: sum([root, *children], :flight_bytes),
                   failures: failures([root, *children]))
@@ -25,6 +25,11 @@ module Heapline
         found = [root]
         found.each { |parent| found.concat(snapshots.select { |one| one.forked_from == parent.pid } - found) }
         found.drop(1)
+      end
+
+      # Did a child do anything here since its fork? Most of the sites that it inherited it never comes back to.
+      def self.own?(site)
+        !(site.since_allocations.zero? && site.retained_bytes.zero? && site.retained_blocks.zero?)
       end
 
       # What a child did since its fork. Lifespans of its frees are left out: they mix with inherited blocks'.
@@ -46,7 +51,7 @@ module Heapline
       def self.failures(snapshots)
         snapshots.map(&:failures).reduce({}) { |all, one| all.merge(one) { |_, a, b| a + b } }
       end
-      private_class_method :own_of, :sum, :failures
+      private_class_method :own?, :own_of, :sum, :failures
     end
   end
 end

@@ -40,6 +40,15 @@ module Heapline
         assert_equal [46_023_700, 500_000.0, 2_900_000.0], [total.live_bytes, total.live_rate, total.allocation_rate]
       end
 
+      def test_lifespans_of_merged_processes_are_unknown
+        worker = snapshot(pid: 4712, started_at: START)
+        readings = [0, 10].map { |second| reading(*shop(second), at: second, others: [worker]) }
+        merged = row(Activity.new(readings.last, earlier: readings.first), "orders")
+        assert_equal [500_000.0, nil, nil], [merged.live_rate, merged.temporary_share, merged.lifespan]
+        alone = row(Activity.new(reading(*shop(10), at: 10), earlier: readings.first), "orders")
+        assert_equal [0.0, 1.0], [alone.temporary_share, alone.lifespan]
+      end
+
       # A worker that ended takes its counts along: that is no change of those that go on.
       def test_processes_that_came_and_went
         line = site("w.rb", 1, retained_bytes: 7, since_bytes_allocated: 7, since_allocations: 1)

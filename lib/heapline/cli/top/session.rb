@@ -10,7 +10,7 @@ module Heapline
     class Top
       # The live screen: reads, draws, waits for a key, a signal or the next reading.
       class Session
-        # Reading and drawing take at most a fifth of the time of one core, whatever --every says.
+        # Reading and drawing take at most a fifth of one core, whatever --every says.
         SHARE = 5
 
         # view: the first View; every: seconds between two readings.
@@ -44,10 +44,8 @@ module Heapline
         end
 
         def read
-          start = now
+          @due = now + [@every, SHARE * spent].max
           @stage.read(@view)
-          @cost = now - start
-          @due = start + [@every, SHARE * @cost].max
           ended if @stage.ending
         end
 
@@ -114,6 +112,13 @@ module Heapline
           @console.give_back
           @signals.stop
           @console.take
+        end
+
+        # Seconds of processor time since the last call.
+        def spent
+          before = @spent
+          @spent = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+          before ? @spent - before : 0
         end
 
         def now

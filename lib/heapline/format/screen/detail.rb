@@ -59,7 +59,7 @@ module Heapline
         def flow(site)
           ["allocated #{Units.bytes(site.bytes_allocated)} in #{Units.count(site.allocations)} calls",
            "#{Units.count(site.frees)} frees",
-           site.frees.positive? ? "#{Columns::SHARE[site.temporary.fdiv(site.frees)]} of them temporary" : nil]
+           @row.lifespan && "#{Columns::SHARE[site.temporary.fdiv(site.frees)]} of them temporary"]
         end
 
         def rates
@@ -70,6 +70,7 @@ module Heapline
 
         def life(site)
           return ["nothing of it was freed"] if site.frees.zero?
+          return ["lifespans are unknown where processes are merged"] unless @row.lifespan
 
           ["freed blocks lived #{format("%.1f", site.mean_age)} GCs on average, at most #{site.age_max}",
            "#{Units.duration(site.mean_age_ms / 1000)} on average, at most #{Units.duration(site.age_ms_max / 1000.0)}"]

@@ -102,7 +102,7 @@ module Heapline
         def activity
           total = @scene.watch.activity.total
           ["growth #{Units.bytes(total.growth_bytes)} since #{since}", *allocating(total),
-           "#{Units.count(@scene.watch.now.root.gc_count || 0)} GCs"]
+           ("#{Units.count(@scene.watch.now.root.gc_count || 0)} GCs" unless total.merged)]
         end
 
         def allocating(total)
