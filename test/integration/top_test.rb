@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "shellwords"
+require "heapline/model"
 require "support/accounted"
 require "support/terminal_program"
 
@@ -74,6 +75,15 @@ module Heapline
     def see_end(program)
       await_screen(program, "end") { program.gone? && program.status }
       program.status
+    end
+
+    # End a process that is not a child of this one. What it still does in the test's directory is over then.
+    def end_other(pid)
+      identity = Model::ProcessIdentity.of(pid) or return
+      Process.kill(:KILL, pid)
+      await("process #{pid} lives on", timeout: DEADLINE) { !identity.alive? }
+    rescue Errno::ESRCH
+      nil
     end
 
     def test_a_growing_process_and_the_keys
@@ -203,6 +213,8 @@ module Heapline
       see(terminal, /and 2 forked/)
       Process.kill(:KILL, workers.split.first.to_i)
       see(terminal, /and 1 forked/)
+    ensure
+      workers.to_s.split.each { |worker| end_other(worker.to_i) }
     end
 
     def test_all_processes_and_into_one
