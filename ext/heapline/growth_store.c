@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* BEFORE_MAX: points that stand for the lines before a site was listed. */
-enum { FIRST_WINDOWS = 8, BEFORE_MAX = 8, SERIES_BUCKETS = 1 << 16, STRING_BUCKETS = 1 << 16 };
+enum { FIRST_WINDOWS = 8, BEFORE_MAX = 8, STRING_BUCKETS = 1 << 14 };
 
 /* The wall clock and elapsed_s may differ by so much before the clock counts as set. */
 static const double JUMP_MS = 5000;
@@ -437,7 +437,7 @@ int hl_growth_store_init(struct hl_growth_store *store, uint32_t series_limit) {
     store->by = HL_LOCATION;
     store->series_limit = series_limit;
     store->since_ms = -INFINITY;
-    store->bucket_count = SERIES_BUCKETS;
+    store->bucket_count = series_limit;
     store->buckets = calloc(store->bucket_count, sizeof(*store->buckets));
     store->names.bucket_count = STRING_BUCKETS;
     store->names.buckets = calloc(store->names.bucket_count, sizeof(*store->names.buckets));
