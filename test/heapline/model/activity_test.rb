@@ -51,13 +51,17 @@ module Heapline
 
       # A worker that ended takes its counts along: that is no change of those that go on.
       def test_processes_that_came_and_went
-        line = site("w.rb", 1, retained_bytes: 7, since_bytes_allocated: 7, since_allocations: 1)
+        line = site("/app/lib/orders.rb", 41, label: "Receipts#render", retained_bytes: 7, since_bytes_allocated: 7,
+                                              since_allocations: 1)
         worker = snapshot(line, pid: 4712, started_at: START)
         alone = reading(*shop(0), at: 0)
         together = reading(*shop(0), at: 1, others: [worker])
         assert_equal 7.0, Activity.new(together, earlier: alone).total.live_rate
         assert_equal 0.0, Activity.new(reading(*shop(0), at: 2), earlier: together).total.live_rate
         assert_equal 0.0, Activity.new(reading(*shop(0), at: 2), earlier: together).total.allocation_rate
+        gone = Activity.new(reading(*shop(0), at: 2), earlier: together, baseline: together)
+        assert_equal [0.0, 0], [row(gone, "orders").live_rate, row(gone, "orders").growth_bytes]
+        assert_equal 7.0, row(Activity.new(together, earlier: alone), "orders").live_rate
       end
     end
   end
