@@ -50,7 +50,7 @@ class FormatsTest < Minitest::Test
   def test_a_snapshot_of_a_stopped_process_is_what_its_flight_file_says
     pid, = start(program("#{LEAK}loop { leak; sleep 0.01 }"))
     Process.kill(:STOP, pid)
-    await("the process did not stop", timeout: 60) { File.read("/proc/#{pid}/stat").rpartition(")").last.split.first == "T" }
+    await("the process did not stop", timeout: 60) { Heapline::Model::ProcessIdentity.stat(pid).first == "T" }
     _, err, status = heapline("snapshot", pid.to_s, "-o", path("stopped.heapline"))
     assert status.success?, err
     copy = Heapline::Model::Flight.read(path("stopped.heapline"))
