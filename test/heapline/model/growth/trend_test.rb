@@ -24,6 +24,14 @@ module Heapline
           assert_equal [slopes[8], slopes[22], slopes[36]], [trend.low, trend.slope, trend.high]
         end
 
+        # Five equal values: Var S = (2250 − 300)/18 = 108.3; (45 − 2.576·√108.3)/2 = 9.1: one slope further in.
+        def test_ties_make_it_surer
+          points = [60, 1, 30, 1, 15, 1, 26, 1, 35, 1].each_with_index.map { |value, i| [i, value] }
+          slopes = points.combination(2).map { |(a, x), (b, y)| (y - x) / (b - a).to_f }.sort
+          refute_equal slopes[8], slopes[9]
+          assert_equal slopes[9], Trend.of([points], reach: 2.576).low
+        end
+
         def test_wild_points_do_not_move_it
           points = (0..29).map { |i| [i, i.zero? || i == 17 ? 1e9 : i * 2] }
           assert_in_delta 2.0, Trend.of([points], reach: 2.576).slope
