@@ -74,21 +74,21 @@ module Heapline
       assert_explained lines
     end
 
-    # Each of 200 threads uses about 140 kB of its stack.
+    # Each of 200 threads uses some 100 kB of its stack: `catch` calls through C.
     def test_stacks
       lines, = ledger(<<~RUBY)
-        def deep(left, ready) = left.zero? ? (ready << 1; sleep) : deep(left - 1, ready)
+        def deep(left, ready) = left.zero? ? (ready << 1; sleep) : catch { deep(left - 1, ready) }
         ready = Queue.new
-        200.times { Thread.new { deep(600, ready) } }
+        200.times { Thread.new { deep(150, ready) } }
         200.times { ready.pop }
       RUBY
       assert_operator lines[:stacks], :>, 10 * MB
-      assert_operator lines[:stacks], :<, 100 * MB
+      assert_operator lines[:stacks], :<, 150 * MB
       assert_explained lines
     end
 
     def test_memory_that_was_never_touched_is_not_resident
-      lines, = ledger("require 'fiddle'; KEPT = Fiddle.malloc(200_000_000)\n")
+      lines, = ledger("Warning[:experimental] = false; KEPT = IO::Buffer.new(200_000_000, IO::Buffer::INTERNAL)\n")
       assert_operator lines[:malloc_ruby], :>, 200 * MB
       assert_operator lines[:malloc_held], :<, -180 * MB
       assert_operator @report["rss_bytes"], :<, 100 * MB
@@ -103,15 +103,15 @@ module Heapline
 
     def test_what_is_freed_is_held_until_it_is_trimmed
       lines, pid = ledger(HOLES)
-      assert_operator lines[:malloc_held], :>, 150 * MB
+      assert_operator lines[:malloc_held], :>, 50 * MB
       least, most = @report["returnable_bytes"]
-      assert_operator most, :>, 150 * MB
+      assert_operator least, :>, 40 * MB
       out, err, status = heapline("trim", "--timeout", PATIENCE, pid.to_s)
       assert status.success?, err
       before, after = out.match(/was ([\d.]+) MB, is ([\d.]+) MB/).captures.map { |size| size.to_f * MB }
       assert_operator before - after, :>=, least * 0.9
       assert_operator before - after, :<=, (most * 1.05) + MB
-      assert_operator lines_of(pid)[:malloc_held], :<, 50 * MB
+      assert_operator lines_of(pid)[:malloc_held], :<, lines[:malloc_held] - (least * 0.8)
     end
 
     def test_a_forked_child
@@ -136,11 +136,7 @@ module Heapline
       assert_about 30 * MB, lines_of(pid)[:malloc_ruby], 0.3
     end
 
-    BLOCKS = <<~RUBY
-      require "fiddle"
-      fill = "x" * 1_000_000
-      KEPT = Array.new(100) { Fiddle.malloc(fill.size).tap { |at| Fiddle::Pointer.new(at)[0, fill.size] = fill } }
-    RUBY
+    BLOCKS = "KEPT = Array.new(100) { 'x' * 1_000_000 }\n"
 
     # What the allocator says of itself is what the kernel has, within a few per cent.
     %w[libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2.0].each do |library|
