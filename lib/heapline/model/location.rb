@@ -38,9 +38,12 @@ module Heapline
         library if path
       end
 
-      # The gem that the file belongs to; "ruby stdlib", "ruby core", or nil: the application.
+      # The gem that the file (without one: the library) belongs to; "ruby stdlib", "ruby core", "system libraries", or
+      # nil: the application.
       def gem
-        GemName.of(path || library_path)
+        return GemName.of(path) if path || special
+
+        GemName.of_library(library_path || library)
       end
     end
   end

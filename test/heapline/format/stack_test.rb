@@ -26,7 +26,7 @@ module Heapline
       def test_native_code_and_special_sites
         assert_equal ["(application)", "libz.so.1", "deflate+0x2 libz.so.1+0x1f30"],
                      names(at(library: "libz.so.1", offset: 0x1f30, label: "deflate+0x2"))
-        assert_equal ["(application)", "ruby", "ruby+0x10"], names(at(offset: 0x10))
+        assert_equal ["ruby core", "ruby", "ruby+0x10"], names(at(offset: 0x10))
         assert_equal ["(other)"], names(at(special: "(other)"))
       end
 
