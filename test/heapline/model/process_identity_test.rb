@@ -26,7 +26,7 @@ module Heapline
 
       def test_what_a_process_calls_itself
         reader, writer = IO.pipe
-        pid = fork { Process.setproctitle("shop: worker 1") && writer.puts && sleep }
+        pid = fork { [Process.setproctitle("shop: worker 1"), writer.puts, sleep] }
         reader.gets
         identity = ProcessIdentity.of(pid)
         assert_equal "shop: worker 1", identity.command
