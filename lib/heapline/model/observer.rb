@@ -14,7 +14,7 @@ module Heapline
     # open: a normal end removes the file, and how the process ended is still to be read.
     class Observer
       # Seconds between two ledgers: the kernel walks all pages of the process for one.
-      LEDGER = 10
+      LEDGER = 2
 
       attr_reader :entry
 
