@@ -32,8 +32,10 @@ static uint64_t pool_statistic(hl_value pool, const char *name) {
 
 static hl_value add_pools(hl_value sum) {
     uint64_t *bytes = (uint64_t *)sum;
+    /* Before 3.4 GC.stat_heap does not tell the live slots. */
     for (hl_value pool = 0; pool < POOLS; pool++)
-        *bytes += pool_statistic(pool, "slot_size") * pool_statistic(pool, "heap_live_slots");
+        *bytes += pool_statistic(pool, "slot_size") *
+                  (pool_statistic(pool, "total_allocated_objects") - pool_statistic(pool, "total_freed_objects"));
     return sum;
 }
 

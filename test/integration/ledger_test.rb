@@ -171,9 +171,9 @@ module Heapline
     def test_the_vm_s_own_figures
       lines, = ledger(<<~RUBY)
         GC.disable
-        one = { slot_size: 40, heap_live_slots: GC.stat(:heap_live_slots) }
+        one = { slot_size: 40, total_allocated_objects: GC.stat(:heap_live_slots), total_freed_objects: 0 }
         pools = GC.respond_to?(:stat_heap) ? GC.stat_heap.values : [one]
-        live = pools.sum { |pool| pool[:slot_size] * pool[:heap_live_slots] }
+        live = pools.sum { |pool| pool[:slot_size] * (pool[:total_allocated_objects] - pool[:total_freed_objects]) }
         pages = GC.stat(:heap_allocated_pages)
         File.write(#{path("heap").inspect}, [live, GC::INTERNAL_CONSTANTS[:HEAP_PAGE_SIZE], pages].join(" "))
       RUBY
