@@ -156,6 +156,9 @@ static const char *const site_fields[] = {
     "base_bytes_freed",
     "new_frees",
     "new_bytes_freed",
+    "base_age_sum",
+    "base_age_ms_sum",
+    "base_temporary",
 };
 enum { SITE_FIELDS = sizeof(site_fields) / sizeof(site_fields[0]) };
 
@@ -191,6 +194,9 @@ static void site_values(uint32_t number, const struct hl_site_sums *site, VALUE 
         ULL2NUM(site->base_bytes_freed),
         ULL2NUM(site->new_frees),
         ULL2NUM(site->new_bytes_freed),
+        ULL2NUM(site->base_age_sum),
+        ULL2NUM(site->base_age_ms_sum),
+        ULL2NUM(site->base_temporary),
     };
     memcpy(values, all, sizeof(all));
 }

@@ -170,6 +170,9 @@ static void add_lane(struct hl_site_sums *site, const struct hl_count *allocated
     site->base_bytes_freed += base->bytes_freed;
     site->new_frees += beyond(beyond(freed->frees, base->frees), old->frees);
     site->new_bytes_freed += beyond(beyond(freed->bytes_freed, base->bytes_freed), old->bytes_freed);
+    site->base_age_sum += base->age_sum;
+    site->base_age_ms_sum += base->age_ms_sum;
+    site->base_temporary += base->temporary;
 }
 
 /* The pages of one lane that hold one block of HL_SITES_PER_PAGE sites. */
@@ -190,6 +193,9 @@ static void add_pages(struct hl_flight_sums *sums, const struct lane_pair *lane,
         if (!lane->base_seen && !lane->is_unlimited) {
             now.frees = freed->frees;
             now.bytes_freed = freed->bytes_freed;
+            now.age_sum = freed->age_sum;
+            now.age_ms_sum = freed->age_ms_sum;
+            now.temporary = freed->temporary;
             base = &now;
         }
         add_lane(&sums->sites[first + i], allocated, freed, base,

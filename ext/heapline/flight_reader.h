@@ -50,6 +50,8 @@ struct hl_site_sums {
     uint64_t base_allocations, base_bytes_allocated, base_frees, base_bytes_freed;
     /* Freed since the baseline and born after it. */
     uint64_t new_frees, new_bytes_freed;
+    /* Of all that was freed up to the baseline. */
+    uint64_t base_age_sum, base_age_ms_sum, base_temporary;
 };
 
 /* The spans point into the second copy: release the sums before the copies. */

@@ -24,14 +24,16 @@ module Heapline
       # The values of one site in the order of Native::SITE_FIELDS.
       def add(number, kind, path, line, label, library, tag, offset, symbol_offset, allocations, frees,
               bytes_allocated, bytes_freed, age_sum, age_max, age_ms_sum, age_ms_max, temporary, base_allocations,
-              base_frees, base_bytes_allocated, base_bytes_freed, new_frees, new_bytes_freed)
+              base_frees, base_bytes_allocated, base_bytes_freed, new_frees, new_bytes_freed, base_age_sum,
+              base_age_ms_sum, base_temporary)
         blocks = allocations - base_allocations
         bytes = bytes_allocated - base_bytes_allocated
         site = Site.new(location(number, kind, path, line, label, library, offset, symbol_offset), KINDS[kind], tag,
                         allocations, frees, bytes_allocated, bytes_freed, bytes_allocated - bytes_freed,
                         allocations - frees, bytes - (bytes_freed - base_bytes_freed), blocks - (frees - base_frees),
                         bytes - new_bytes_freed, blocks - new_frees, blocks, bytes, age_sum, age_max, age_ms_sum,
-                        age_ms_max, temporary)
+                        age_ms_max, temporary, age_sum - base_age_sum, age_ms_sum - base_age_ms_sum,
+                        temporary - base_temporary)
         number == QUIET ? @quiet = site : @counted << site
         site
       end

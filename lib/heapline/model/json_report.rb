@@ -10,7 +10,7 @@ module Heapline
     # From a report in JSON (Format::Json) back to a Snapshot. What JSON does not have (what was counted since the
     # baseline) is 0.
     module JsonReport
-      FIGURES = (Site::ADDITIVE - %i[since_allocations since_bytes_allocated age_sum age_ms_sum]).freeze
+      FIGURES = (Site::ADDITIVE.grep_v(/\Asince_/) - %i[age_sum age_ms_sum]).freeze
       AGES = { age_sum: "age_sum_generations", age_max: "age_max_generations", age_ms_sum: "age_sum_ms",
                age_ms_max: "age_max_ms" }.freeze
       TIMES = { started_at: "started_at", ended_at: "ended_at", taken_at: "taken_at" }.freeze

@@ -32,7 +32,7 @@ module Heapline
         !(site.since_allocations.zero? && site.retained_bytes.zero? && site.retained_blocks.zero?)
       end
 
-      # What a child did since its fork. Lifespans of its frees are left out: they mix with inherited blocks'.
+      # What a child did since its fork.
       def self.own_of(site)
         calls = site.since_allocations
         bytes = site.since_bytes_allocated
@@ -41,7 +41,19 @@ module Heapline
                   retained_bytes: site.retained_bytes, retained_blocks: site.retained_blocks }
         done = { allocations: calls, bytes_allocated: bytes, frees: calls - site.retained_blocks,
                  bytes_freed: bytes - site.retained_bytes, since_allocations: calls, since_bytes_allocated: bytes }
-        Site.new(location: site.location, kind: site.kind, tag: site.tag, **Site::ZERO, **still, **done)
+        Site.new(location: site.location, kind: site.kind, tag: site.tag, **Site::ZERO, **still, **done,
+                 **lifespans(site, done[:frees]))
+      end
+
+      # How long the blocks lived that were freed since the fork is known of inherited and own ones together: the own
+      # ones get their share by number.
+      def self.lifespans(site, own)
+        all = site.since_allocations - site.growth_blocks
+        return {} if all.zero?
+
+        share = ->(figure) { site[figure] * own / all }
+        { age_sum: share[:since_age_sum], age_ms_sum: share[:since_age_ms_sum], temporary: share[:since_temporary],
+          age_max: site.age_max, age_ms_max: site.age_ms_max }
       end
 
       def self.sum(snapshots, field)
@@ -51,7 +63,7 @@ module Heapline
       def self.failures(snapshots)
         snapshots.map(&:failures).reduce({}) { |all, one| all.merge(one) { |_, a, b| a + b } }
       end
-      private_class_method :own?, :own_of, :sum, :failures
+      private_class_method :own?, :own_of, :lifespans, :sum, :failures
     end
   end
 end

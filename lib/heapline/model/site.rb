@@ -12,7 +12,7 @@ module Heapline
     Site = Struct.new(:location, :kind, :tag, :allocations, :frees, :bytes_allocated, :bytes_freed, :live_bytes,
                       :live_blocks, :growth_bytes, :growth_blocks, :retained_bytes, :retained_blocks,
                       :since_allocations, :since_bytes_allocated, :age_sum, :age_max, :age_ms_sum, :age_ms_max,
-                      :temporary) do
+                      :temporary, :since_age_sum, :since_age_ms_sum, :since_temporary) do
       def initialize(*values, **fields)
         super(*values)
         fields.each { |name, value| self[name] = value }
@@ -45,7 +45,7 @@ module Heapline
       # Figures that add up over sites, and the two that are maxima.
       ADDITIVE = %i[allocations frees bytes_allocated bytes_freed live_bytes live_blocks growth_bytes growth_blocks
                     retained_bytes retained_blocks since_allocations since_bytes_allocated age_sum age_ms_sum
-                    temporary].freeze
+                    temporary since_age_sum since_age_ms_sum since_temporary].freeze
       MAXIMA = %i[age_max age_ms_max].freeze
       ZERO = (ADDITIVE + MAXIMA).to_h { |field| [field, 0] }.freeze
 

@@ -28,6 +28,14 @@ module Heapline
         assert_nil merged.peak_bytes
       end
 
+      # 5 blocks were freed since the fork, 1 of them the child's own.
+      def test_lifespans_of_a_childs_own_blocks
+        ages = { age_sum: 90, since_age_sum: 50, since_age_ms_sum: 10, since_temporary: 5, age_max: 9 }
+        line = Site.new(**child.first.to_h, **ages)
+        merged = ProcessTree.merge(parent, [child.with(sites: [line])]).first
+        assert_equal [10, 2, 1, 9], [merged.age_sum, merged.age_ms_sum, merged.temporary, merged.age_max]
+      end
+
       def test_what_only_the_child_did
         other = child.with(sites: [site("b.rb", 1, live_bytes: 5, retained_bytes: 5, since_bytes_allocated: 5)])
         assert_equal(%w[a.rb:1 b.rb:1], ProcessTree.merge(parent, [other]).map { |site| site.location.to_s })
