@@ -9,7 +9,7 @@ module Heapline
     class Activity
       # One group. name: as in Snapshot#group_by; site: its Site (for the total the Snapshot); growth_bytes: since the
       # baseline of the watcher, else since that of the process; rates: Rates, nil before the second reading; merged: is
-      # it of several processes? Then lifespans are unknown: those of forked ones mix with inherited blocks'.
+      # it of several processes?
       Row = Struct.new(:name, :site, :growth_bytes, :rates, :merged, keyword_init: true) do
         def initialize(**fields)
           super
@@ -29,12 +29,12 @@ module Heapline
         end
 
         def temporary_share
-          rates&.temporary_share unless merged
+          rates&.temporary_share
         end
 
-        # Mean lifespan of the freed blocks in GC generations (Float); nil where unknown or before the first is freed.
+        # Mean lifespan of the freed blocks in GC generations (Float); nil before the first is freed.
         def lifespan
-          site.mean_age unless merged || frees.zero?
+          site.mean_age unless frees.zero?
         end
       end
 

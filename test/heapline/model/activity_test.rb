@@ -40,13 +40,14 @@ module Heapline
         assert_equal [46_023_700, 500_000.0, 2_900_000.0], [total.live_bytes, total.live_rate, total.allocation_rate]
       end
 
-      def test_lifespans_of_merged_processes_are_unknown
-        worker = snapshot(pid: 4712, started_at: START)
-        readings = [0, 10].map { |second| reading(*shop(second), at: second, others: [worker]) }
-        merged = row(Activity.new(readings.last, earlier: readings.first), "orders")
-        assert_equal [500_000.0, nil, nil], [merged.live_rate, merged.temporary_share, merged.lifespan]
-        alone = row(Activity.new(reading(*shop(10), at: 10), earlier: readings.first), "orders")
-        assert_equal [0.0, 1.0], [alone.temporary_share, alone.lifespan]
+      def test_lifespans_of_merged_processes
+        line = site("/app/lib/orders.rb", 41, label: "Receipts#render", frees: 100, allocations: 100,
+                                              since_allocations: 100, since_age_sum: 300, since_temporary: 60)
+        worker = snapshot(line, pid: 4712, started_at: START)
+        merged = row(Activity.new(reading(*shop(10), at: 10, others: [worker])), "orders")
+        alone = row(Activity.new(reading(*shop(10), at: 10)), "orders")
+        assert_operator merged.lifespan, :>, alone.lifespan
+        assert_equal [100, 60], [merged.frees - alone.frees, merged.site.temporary - alone.site.temporary]
       end
 
       # A worker that ended takes its counts along: that is no change of those that go on.

@@ -70,7 +70,6 @@ module Heapline
 
         def life(site)
           return ["nothing of it was freed"] if site.frees.zero?
-          return ["lifespans are unknown where processes are merged"] unless @row.lifespan
 
           ["freed blocks lived #{format("%.1f", site.mean_age)} GCs on average, at most #{site.age_max}",
            "#{Units.duration(site.mean_age_ms / 1000)} on average, at most #{Units.duration(site.age_ms_max / 1000.0)}"]
