@@ -105,8 +105,10 @@ class GrowthLogTest < Minitest::Test
   end
 
   def test_exec_begins_anew_and_goes_on
-    code = "%q($x = 'x' * 400_000)"
-    _, _, groups = logged("#{waits_for_line}; exec(#{RbConfig.ruby.inspect}, '--disable=gems', '-e', #{code})")
+    # It is seen at one of the companion's looks, a second apart: until then the new image goes on.
+    seen = "Dir[#{path("*.jsonl").inspect}].any? { |f| File.read(f).scan(%q(\"seq\":0,)).size == 2 }"
+    code = "$x = 'x' * 400_000; sleep 0.01 until #{seen}"
+    _, _, groups = logged("#{waits_for_line}; exec(#{RbConfig.ruby.inspect}, '--disable=gems', '-e', #{code.inspect})")
     assert_equal [1, %w[execed exited]],
                  [groups.map { |lines| lines[0]["pid"] }.uniq.size, groups.map { |lines| lines.last["state"] }]
     assert_operator groups[1].last["totals"]["live_bytes"], :>=, 400_000
