@@ -19,7 +19,7 @@ class MeasureTest < Minitest::Test
       answer allocated: measured.bytes_allocated, retained: measured.retained_bytes, value: measured.value,
              line: measured.top(1, by: :live_bytes).first.location.to_s, temporary: measured.temporary
     RUBY
-    assert_in_delta 1_100_000, found[:allocated], 5000
+    assert_in_delta 1_100_000, found[:allocated], 20_000, "Ruby makes the fiber too"
     assert_in_delta 100_000, found[:retained], 5000
     assert_equal "value", found[:value]
     assert_match(/program\.rb:4\z/, found[:line])

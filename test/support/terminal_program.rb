@@ -9,10 +9,10 @@ require "heapline/format/display_width"
 class TerminalProgram
   PIECE = /\e\[([?\d;]*)([A-Za-z])|\r|\n|[^\e\r\n]/
 
-  # Can this machine give us a terminal? In a bare chroot there is none.
+  # Can this machine give us a terminal? In a bare chroot there is none, and PTY raises what it likes.
   def self.possible?
     PTY.open { true }
-  rescue SystemCallError
+  rescue SystemCallError, RuntimeError
     false
   end
 

@@ -2,6 +2,7 @@
 
 require_relative "../model"
 require_relative "command"
+require_relative "running_process"
 
 module Heapline
   module CLI
@@ -14,10 +15,7 @@ module Heapline
       STEP = 0.02
 
       def call(argv)
-        pid, *others = parse(argv)
-        raise UsageError, "which process? give one PID" unless pid.to_s.match?(/\A\d{1,10}\z/) && others.empty?
-
-        entry = find(pid.to_i)
+        entry = RunningProcess.find(parse(argv), @env, dead: "it counts no more")
         before = Model::Flight.request_baseline(entry.path)
         wait(entry, before[:answered])
       end
@@ -28,15 +26,6 @@ module Heapline
         parser.on("--timeout S", Float, "wait so many seconds for the answer (10)") do |value|
           @options[:timeout] = value
         end
-      end
-
-      def find(pid)
-        directory = Model::FlightDirectory.new(@env)
-        entry = directory.find(pid)
-        return entry if entry&.alive?
-
-        reason = entry ? "is dead" : "has no flight file in #{directory.path}"
-        raise FlightError, "process #{pid} #{reason}: `heapline ps` lists those that can be asked"
       end
 
       def wait(entry, answered)

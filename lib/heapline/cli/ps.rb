@@ -35,18 +35,9 @@ module Heapline
 
       def list
         @directory.prune
-        rows = @directory.entries.map { |entry| row(entry) }
+        rows = @directory.entries.map { |entry| Model::KnownProcess.read(entry) }
         list = Format::ProcessList.new(directory: @directory.path, env: @env)
         @options[:json] ? list.render_json(rows, @out) : list.render(rows, @out)
-      end
-
-      # [entry, snapshot or nil, memory or nil, problem or nil]
-      def row(entry)
-        snapshot = Model::Flight.read(entry.path)
-        memory = Model::ProcessMemory.read(entry.pid) if snapshot.state == :running
-        Format::ProcessList::Row.new(entry: entry, snapshot: snapshot, memory: memory)
-      rescue FlightError => e
-        Format::ProcessList::Row.new(entry: entry, problem: e.message)
       end
     end
   end

@@ -9,8 +9,6 @@ module Heapline
   module Format
     # The list of `heapline ps`, as aligned text or as JSON.
     class ProcessList
-      # entry: Model::FlightDirectory::Entry; snapshot and memory, or the problem in reading it.
-      Row = Struct.new(:entry, :snapshot, :memory, :problem, keyword_init: true)
       TITLES = %w[pid state age live growth RSS].freeze
 
       def initialize(directory:, env: ENV)
@@ -18,7 +16,7 @@ module Heapline
         @env = env
       end
 
-      # One line a process, the newest first.
+      # rows: Array of Model::KnownProcess. One line a process, the newest first.
       def render(rows, io)
         @terminal = Terminal.new(io, @env)
         if rows.empty?

@@ -10,7 +10,7 @@ module Heapline
       TITLES = %w[pid state live growth RSS command].freeze
 
       class << self
-        # rows: Array of Format::ProcessList::Row; base: what links begin with. HTML.
+        # rows: Array of Model::KnownProcess; base: what links begin with. HTML.
         def render(rows, base:)
           lines = rows.map { |row| row.snapshot ? process(row, base) : problem(row) }
           Page.document("Processes under accounting", Page.table(TITLES, lines))

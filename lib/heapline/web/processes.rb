@@ -32,9 +32,9 @@ module Heapline
         newest.select { |entry| pids.include?(entry.pid) && entry.alive? }
       end
 
-      # One Format::ProcessList::Row for each of them.
+      # One Model::KnownProcess for each of them.
       def rows
-        entries.map { |entry| row(entry) }
+        entries.map { |entry| Model::KnownProcess.read(entry) }
       end
 
       # The directory of flight files.
@@ -63,14 +63,6 @@ module Heapline
       end
 
       private
-
-      def row(entry)
-        snapshot = Model::Flight.read(entry.path)
-        memory = Model::ProcessMemory.read(entry.pid) if snapshot.state == :running
-        Format::ProcessList::Row.new(entry: entry, snapshot: snapshot, memory: memory)
-      rescue FlightError => e
-        Format::ProcessList::Row.new(entry: entry, problem: e.message)
-      end
 
       def ownself
         require "heapline"

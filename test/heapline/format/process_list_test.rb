@@ -3,6 +3,7 @@
 require "test_helper"
 require "json"
 require "stringio"
+require "heapline/model"
 require "support/snapshots"
 require "heapline/format/process_list"
 
@@ -13,8 +14,9 @@ module Heapline
 
       def rows
         entry = Model::FlightDirectory::Entry.new(path: "/d/1-1.flight", process: Model::ProcessIdentity.new(4711, 1))
-        [ProcessList::Row.new(entry: entry, snapshot: leaky, memory: Model::ProcessMemory.new(rss_bytes: 99_000_000)),
-         ProcessList::Row.new(entry: entry, problem: "it is\e[2J damaged")]
+        memory = Model::ProcessMemory.new(rss_bytes: 99_000_000)
+        [Model::KnownProcess.new(entry: entry, snapshot: leaky, memory: memory),
+         Model::KnownProcess.new(entry: entry, problem: "it is\e[2J damaged")]
       end
 
       def render(method, rows)

@@ -56,10 +56,7 @@ module Heapline
           end
 
           def list(directory, found, err, env)
-            rows = found.map do |match|
-              Format::ProcessList::Row.new(entry: match.entry, snapshot: Model::Flight.read(match.entry.path),
-                                           memory: Model::ProcessMemory.read(match.pid))
-            end
+            rows = found.map { |match| Model::KnownProcess.read(match.entry) }
             Format::ProcessList.new(directory: directory.path, env: env).render(rows, err)
           end
         end
