@@ -40,10 +40,10 @@ static void *object_of(void *function) {
 /* Does reading the header give what malloc_usable_size says, for small, large and mapped blocks, whole and moved? Those
  * with a mapping of their own stay, untouched: from the first that is freed glibc learns to take such sizes from its
  * heap, and the program's memory would be laid out in another way than without us. */
-static int sizes_lie_in_chunks(void) {
+static int sizes_lie_in_chunks(uint32_t way) {
     static const size_t sizes[] = {1, 24, 25, 1000, 5000, 70000, 200000};
     int same = 1;
-    hl_real_chunked = 1;
+    hl_real_chunked = way;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         void *plain = hl_real.malloc(sizes[i]), *moved = hl_real.memalign(256, sizes[i]);
         if (!plain || !moved || hl_real_usable(plain) != hl_real.malloc_usable_size(plain) ||
@@ -87,7 +87,7 @@ int hl_real_resolve(void) {
     ask_for_a_size();
     Dl_info info;
     if (dladdr(malloc_function, &info) && info.dli_fname && is_glibc(info.dli_fname))
-        hl_real_chunked = (uint32_t)sizes_lie_in_chunks();
+        if (!sizes_lie_in_chunks(HL_CHUNKED) && !sizes_lie_in_chunks(HL_CHUNKED_2_43)) hl_real_chunked = HL_NOT_CHUNKED;
     return 0;
 }
 

@@ -36,16 +36,18 @@ int hl_real_first(void);
 void *hl_boot_alloc(size_t size, size_t alignment);
 size_t hl_boot_size(const void *block);
 
-/* 1 where the allocator below keeps a block's size as glibc does; found by trying (hl_real_resolve). */
+/* How the allocator below keeps a block's size, found by trying (hl_real_resolve): as glibc does, where the size of a
+ * mapped chunk counts its header of two words, or, from 2.43 on, does not; or in another way. */
+enum { HL_NOT_CHUNKED, HL_CHUNKED, HL_CHUNKED_2_43 };
 extern uint32_t hl_real_chunked HL_HIDDEN;
 
 /* malloc_usable_size of a block of the allocator below. glibc: the word before a block holds its chunk's size and three
- * flags; a mapped chunk (flag 2) has a header of two words, any other shares its last word with the next chunk. */
+ * flags; a chunk shares its last word with the next one, but a mapped chunk (flag 2) with none. */
 HL_INLINE size_t hl_real_usable(void *block) {
     if (HL_UNLIKELY(!hl_real_chunked)) return hl_real.malloc_usable_size(block);
     const size_t word = ((const size_t *)block)[-1];
     const size_t size = (word & ~(size_t)7) - sizeof(size_t);
-    return HL_UNLIKELY(word & 2) ? size - sizeof(size_t) : size;
+    return HL_UNLIKELY(word & 2) && hl_real_chunked == HL_CHUNKED ? size - sizeof(size_t) : size;
 }
 
 /* Smaller blocks do not get a mapping of their own, unless M_MMAP_THRESHOLD was set very low. */
@@ -55,7 +57,9 @@ enum { HL_MAPPED_LEAST = 65536 };
  * alignment left unused: the first word tells how much. */
 HL_INLINE size_t hl_real_mapped(const void *block) {
     const size_t *header = (const size_t *)block - 2;
-    return hl_real_chunked && header[1] & 2 ? (header[1] & ~(size_t)7) + header[0] : 0;
+    if (!hl_real_chunked || !(header[1] & 2)) return 0;
+    const size_t size = (header[1] & ~(size_t)7) + header[0];
+    return hl_real_chunked == HL_CHUNKED ? size : size + 2 * sizeof(size_t);
 }
 
 HL_INLINE int hl_boot_owns(const void *block) {

@@ -121,8 +121,9 @@ class ApiTest < Minitest::Test
       end)
       answer parent: Heapline["\#{__FILE__}:2"].total, childs: Heapline["\#{__FILE__}:4"]&.total
     RUBY
-    assert_in_delta 300_000, found[:child], 2000
-    assert_in_delta 1_000_000, found[:parent], 2000
+    # The VM's table of constants may grow at either line.
+    assert_in_delta 300_000, found[:child], 20_000
+    assert_in_delta 1_000_000, found[:parent], 20_000
     assert_equal [nil, nil], found.values_at(:inherited, :childs)
   end
 end

@@ -11,7 +11,7 @@ class ExamplesTest < Minitest::Test
   EXAMPLES = File.join(Heapline::TestHelper::ROOT, "examples")
   # What the VM may allocate at one line besides: call caches, and from Ruby 3.3 on lists of the collector, which each
   # collection that begins at the line allocates anew and frees.
-  VM_BYTES = 50_000
+  VM_BYTES = 80_000
   VM_BLOCKS = 40
 
   def test_fiddle

@@ -221,7 +221,7 @@ module Heapline
       pid, = start(program(GROWING))
       terminal = top
       see(terminal, /1 process$/)
-      see(terminal, /^> *#{pid} .*program\.rb$/)
+      see(terminal, /^> *#{pid} .*ruby/)
       terminal.type("\r")
       see(terminal, /program\.rb:1/)
       Process.kill(:KILL, pid)
