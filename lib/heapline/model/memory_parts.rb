@@ -32,6 +32,8 @@ module Heapline
       LARGE = 32 * 1024 * 1024 # anonymous mappings of at least so much are named "large"
       # The kernel's mark on stacks (MAP_STACK, since Linux 6.7).
       MARK = "nh"
+      # Of stacks whose guard is no mapping of its own (MADV_GUARD_INSTALL; glibc from 2.42 on, Linux from 6.13 on).
+      GUARDED = ["gu", MARK].freeze
 
       # map: MemoryMap. glibc: is the allocator glibc's? Others have no arenas of that shape, and where they use the
       # heap, they count it among what they mapped.
@@ -116,6 +118,7 @@ module Heapline
       end
 
       def stack?(mapping, below)
+        return true if mapping.flagged?(*GUARDED)
         return false unless below&.closed?
 
         @marked ? mapping.flagged?(MARK) : guard?(below)

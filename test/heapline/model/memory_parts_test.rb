@@ -51,6 +51,12 @@ module Heapline
         assert_equal({ anonymous: 16 }, kinds(guard, [0x12000, 0x91000, "rw-p", "", 16, "nh"]))
       end
 
+      # As glibc 2.42 lays them out: the guard is inside.
+      def test_stacks_with_a_guard_inside
+        assert_equal({ stacks: 16, anonymous: 8 }, kinds([0x11000, 0x91000, "rw-p", "", 16, "gu ac nh"],
+                                                         [0x91000, 0x99000, "rw-p", "", 8, "gu ac"]))
+      end
+
       # Kernels before 6.7 do not mark stacks, and join them with what lies above.
       def test_stacks_without_the_mark
         guard = [0x10000, 0x11000, "---p", "", 0, ""]
