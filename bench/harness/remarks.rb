@@ -16,6 +16,7 @@ module Bench
     ["pairs_1", :pair] => PAIR,
     ["pairs_2", :pair] => PAIR,
     ["pairs_4", :pair] => PAIR,
+    ["pairs_passed", :pair] => "the block's cache line travels between processors; the plain run varies as much.",
     [nil, :mean] => MEAN,
     ["start", :start] => "each line is seen for the first time (some 1,500 sites), and the tables are touched.",
     ["start_command", :start] =>

@@ -52,8 +52,8 @@ module Bench
     end
 
     def test_watching_costs_nothing
-      met = [1.1, 1.2].map do |wall|
-        watched = comparison("redcarpet", plain: [{}], heapline: [{ wall: 1.1 }], watched: [{ wall: wall }])
+      met = [1.1, 1.2].map do |cpu|
+        watched = comparison("redcarpet", plain: [{}], heapline: [{ cpu: 1.1 }], watched: [{ cpu: cpu }])
         Targets.new([watched]).verdicts[1].met
       end
 
