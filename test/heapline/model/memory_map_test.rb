@@ -27,11 +27,18 @@ module Heapline
         assert_equal [map.first], map.split(map.first, 0x9000)
       end
 
-      # Of a process that nothing changes at the moment: this one may allocate between two readings.
-      def test_this_process
-        map = MemoryMap.read(Process.pid)
-        assert_in_delta ProcessMemory.read(Process.pid).rss_bytes, map.rss_bytes, 8_000_000
+      # Of a child that waits: this process may give memory back between two readings.
+      def test_a_process
+        hold, release = IO.pipe
+        ready, said = IO.pipe
+        pid = fork { [release.close, said.write("."), hold.read] }
+        ready.read(1)
+        map = MemoryMap.read(pid)
+        assert_in_delta ProcessMemory.read(pid).rss_bytes, map.rss_bytes, 8_000_000
         assert(map.any? { |mapping| mapping.name == "[stack]" })
+      ensure
+        Process.kill(:KILL, pid)
+        Process.wait(pid)
       end
 
       # The resident pages of a part are counted, not guessed: the touched half of a mapping lies where it was touched.
