@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "bundler/setup" # for fiddle, where it is a bundled gem
 require "fiddle"
 
 # The compiled pairs.c, as methods. Each call releases the GVL (Fiddle does so for every function), so Ruby threads
