@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "heapline/clock"
 require "heapline/measurement"
 
 # What one block does.
@@ -16,9 +17,9 @@ module Heapline
     # then garbage counts as retained. Raises what the block raises; NotEnabled without the preload.
     def measure(gc: true) # rubocop:disable Naming/MethodParameterName -- gc is the word
       before = measuring_point(gc)
-      started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      started = Clock.now
       value = yield
-      seconds = Process.clock_gettime(Process::CLOCK_MONOTONIC) - started
+      seconds = Clock.now - started
       after = measuring_point(gc)
       quiet { Measurement.new(value: value, difference: after - before, seconds: seconds) }
     end

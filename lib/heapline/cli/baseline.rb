@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../clock"
 require_relative "../model"
 require_relative "command"
 require_relative "running_process"
@@ -9,6 +10,8 @@ module Heapline
     # `heapline baseline PID`: asks a running process to count growth from now on. It sets one bit in the flight file;
     # the process sees it at its next allocation. No signal, no socket.
     class Baseline < Command
+      include Clock
+
       USAGE_LINE = "baseline [options] PID"
       SUMMARY = "Let a running process count its growth from now on"
       TIMEOUT = 10.0
@@ -58,10 +61,6 @@ module Heapline
 
       def died(entry)
         raise Error, "process #{entry.pid} ended before it answered"
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

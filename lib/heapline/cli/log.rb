@@ -58,12 +58,9 @@ module Heapline
 
       def check(pids)
         pids.each do |pid|
-          entry = directory.find(pid)
-          next if entry&.alive?
-          raise FlightError, "process #{pid} has ended: heapline report #{pid} shows it" if entry
+          next if directory.fetch(pid).alive?
 
-          raise FlightError, "process #{pid} has no flight file in #{directory.path}: was it started with heapline, " \
-                             "by this user? `heapline ps` lists those that were"
+          raise FlightError, "process #{pid} has ended: heapline report #{pid} shows it"
         end
       end
 

@@ -13,14 +13,10 @@ module Heapline
         pid, *others = words
         raise UsageError, "which process? give one PID" unless pid.to_s.match?(/\A\d{1,10}\z/) && others.empty?
 
-        directory = Model::FlightDirectory.new(env)
-        entry = directory.find(pid.to_i)
-        return entry if entry&.alive?
+        entry = Model::FlightDirectory.new(env).fetch(pid.to_i)
+        return entry if entry.alive?
 
-        raise FlightError, "process #{pid} is dead: #{dead}; what it held last: heapline report #{pid}" if entry
-
-        raise FlightError, "process #{pid} has no flight file in #{directory.path}: `heapline ps` lists those that " \
-                           "have one"
+        raise FlightError, "process #{pid} is dead: #{dead}; what it held last: heapline report #{pid}"
       end
     end
   end

@@ -14,11 +14,7 @@ module Heapline
 
       # Path of the flight file (of a PID the newest one), or of the file itself. Raises FlightError.
       def self.path(word, directory)
-        return word unless word.match?(PID)
-
-        entry = directory.find(word.to_i)
-        entry&.path || raise(FlightError, "process #{word} has no flight file in #{directory.path}: was it started " \
-                                          "with heapline, by this user? `heapline ps` lists those that were")
+        word.match?(PID) ? directory.fetch(word.to_i).path : word
       end
 
       # The Snapshot behind it: of a flight file, of a report in JSON, or of the end of a growth log.

@@ -2,6 +2,7 @@
 
 require "json"
 require_relative "inert"
+require_relative "selection"
 
 module Heapline
   module Format
@@ -14,15 +15,12 @@ module Heapline
                   retained_bytes retained_blocks temporary].freeze
 
       # by: nil for sites, or :gem, :file, :library, :tag for groups. memory: Model::ProcessMemory or nil. ledger:
-      # Model::Ledger or nil. top: rows
-      # (0: all), sort: the figure of Site that orders them, min: least live or growth bytes of a row.
+      # Model::Ledger or nil. top, sort, min: see Selection; the defaults write all.
       def initialize(by: nil, memory: nil, ledger: nil, top: 0, sort: :growth_bytes, min: 0)
         @by = by
         @memory = memory
         @ledger = ledger
-        @top = top
-        @sort = sort
-        @min = min
+        @selection = Selection.new(top: top, sort: sort, min: min)
       end
 
       # Write the object and a line end to `io`.
@@ -56,11 +54,10 @@ module Heapline
       end
 
       def rows(snapshot)
-        sites = @by ? snapshot.group_by(@by).to_a : snapshot.sites.map { |site| [nil, site] }
-        sites = sites.select { |_, site| [site.live_bytes.abs, site.growth_bytes.abs].max >= @min }
-        sites = sites.sort_by { |_, site| [-site.public_send(@sort), -site.bytes_allocated] }
-        sites = sites.first(@top) if @top.positive?
-        sites.map { |name, site| (@by ? { @by => text(name) } : place(site)).merge(figures(site)) }
+        return @selection.of(snapshot.sites).map { |site| place(site).merge(figures(site)) } unless @by
+
+        names = snapshot.group_by(@by).to_h.invert
+        @selection.of(names.keys).map { |sum| { @by => text(names[sum]) }.merge(figures(sum)) }
       end
 
       def place(site)

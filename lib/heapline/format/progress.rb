@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../clock"
 require_relative "units"
 
 module Heapline
@@ -11,7 +12,7 @@ module Heapline
       EVERY = 0.2
 
       # io: where it is drawn; clock: seconds that only go forward
-      def initialize(io, clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
+      def initialize(io, clock: Clock.method(:now))
         @io = io
         @clock = clock
         @drawn_at = clock.call

@@ -48,9 +48,7 @@ module Heapline
 
       # Resident bytes now, cheaply; nil where the process is gone.
       def rss_bytes
-        File.binread("/proc/#{@pid}/statm").split[1].to_i * PAGE
-      rescue SystemCallError
-        nil
+        Model::ProcessMemory.rss(@pid)
       end
 
       # The next line (Hash). others: further keys.

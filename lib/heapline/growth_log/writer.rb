@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "io/wait"
+require_relative "../clock"
 require_relative "threshold"
 require_relative "tree"
 
@@ -9,6 +10,8 @@ module Heapline
     # Follows processes and writes their lines, until none is left. Only reads flight files and /proc: the processes
     # neither wait for it nor notice it.
     class Writer
+      include Clock
+
       # Seconds between two looks at most: a process that begins and ends in between is not seen.
       TICK = 1.0
       # The same while nothing is there to be followed.
@@ -114,10 +117,6 @@ module Heapline
 
         @idle_since = now
         @idle.call
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../clock"
 require_relative "flight"
 require_relative "flight_directory"
 require_relative "process_memory"
@@ -61,7 +62,7 @@ module Heapline
         snapshot = Flight.read(entry.path)
         return nil unless snapshot.state == :running
 
-        Reading.new([snapshot], at: Process.clock_gettime(Process::CLOCK_MONOTONIC),
+        Reading.new([snapshot], at: Clock.now,
                                 rss_bytes: ProcessMemory.rss(entry.pid), stopped: entry.process.stopped?)
       rescue FlightError
         nil

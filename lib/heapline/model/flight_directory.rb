@@ -50,6 +50,12 @@ module Heapline
         entries.select { |entry| entry.pid == pid }.min_by { |entry| entry.alive? ? 0 : 1 }
       end
 
+      # The same, or a FlightError that says where there is none.
+      def fetch(pid)
+        find(pid) || raise(FlightError, "process #{pid} has no flight file in #{path}: was it started with heapline, " \
+                                        "by this user? `heapline ps` lists those that were")
+      end
+
       # Remove the file of a dead process. False where it is gone already.
       def remove(entry)
         File.unlink(entry.path)

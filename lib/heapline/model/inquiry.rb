@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../clock"
 require_relative "figures"
 require_relative "flight"
 require_relative "flight_directory"
@@ -9,6 +10,8 @@ module Heapline
     # Asks a running process for its Figures, or to give memory back, and waits for the answer. It answers at a safe
     # point of Ruby's after its next allocation; one that allocates nothing, does not.
     class Inquiry
+      include Clock
+
       STEP = 0.02 # seconds between two looks
       AGAIN = 0.5 # seconds
       # These tell their figures whenever they are asked; glibc only after a survey.
@@ -53,10 +56,6 @@ module Heapline
 
       def answered?(header, before, wanted)
         wanted.all? { |time| header[:figures][time] > before[:figures][time] }
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../clock"
 require_relative "flight"
 require_relative "flight_directory"
 require_relative "inquiry"
@@ -13,6 +14,8 @@ module Heapline
     # Reads one process again and again, with the living processes that were forked from it. Its flight file is held
     # open: a normal end removes the file, and how the process ended is still to be read.
     class Observer
+      include Clock
+
       # Seconds between two ledgers: the kernel walks all pages of the process for one.
       LEDGER = 2
 
@@ -130,10 +133,6 @@ module Heapline
 
       def rss(snapshots)
         snapshots.filter_map { |snapshot| ProcessMemory.rss(snapshot.pid) if snapshot.state == :running }.sum
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../clock"
 require_relative "../errors"
 require_relative "head"
 require_relative "later"
@@ -10,6 +11,8 @@ module Heapline
   module Web
     # One request on one connection, which ends with its answer.
     class Connection
+      include Clock
+
       # Seconds in which the whole head of a request must have come, however it trickles in.
       PATIENCE = 10
       # After the answer so many bytes are still taken, for so many seconds, so that a client that sends a body gets to
@@ -110,10 +113,6 @@ module Heapline
         end
       rescue Slow
         nil
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

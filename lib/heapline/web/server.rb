@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "socket"
+require_relative "../clock"
 require_relative "connection"
 require_relative "response"
 
@@ -9,6 +10,8 @@ module Heapline
     # A small HTTP/1.1 server for this machine: GET and HEAD, one request a connection, a bounded number of connections
     # at a time. What it serves is asked seldom and by few; anything larger belongs behind a proxy.
     class Server
+      include Clock
+
       CONNECTIONS = 32
       # Seconds that answers under way get when the server ends.
       GRACE = 5
@@ -73,10 +76,6 @@ module Heapline
 
       def full
         Response.problem(503, "#{CONNECTIONS} connections are open already: ask again later", retry_after: "1")
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

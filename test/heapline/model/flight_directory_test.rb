@@ -34,8 +34,16 @@ module Heapline
           directory = FlightDirectory.new({ "HEAPLINE_DIR" => path })
           assert directory.find(mine.pid).alive?
           assert_nil directory.find(1)
+          assert directory.fetch(mine.pid).alive?
           assert directory.remove(directory.find(mine.pid))
           refute directory.find(mine.pid).alive?
+        end
+      end
+
+      def test_a_process_without_a_file_is_an_error_that_helps
+        in_directory do |path|
+          error = assert_raises(FlightError) { FlightDirectory.new({ "HEAPLINE_DIR" => path }).fetch(1) }
+          assert_match(/process 1 has no flight file in #{path}: was it started with heapline/, error.message)
         end
       end
 

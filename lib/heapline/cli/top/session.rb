@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../../clock"
 require_relative "../../format/screen"
 require_relative "console"
 require_relative "controls"
@@ -10,6 +11,8 @@ module Heapline
     class Top
       # The live screen: reads, draws, waits for a key, a signal or the next reading.
       class Session
+        include Clock
+
         # Reading and drawing take at most a fifth of one core, whatever --every says.
         SHARE = 5
 
@@ -119,10 +122,6 @@ module Heapline
           before = @spent
           @spent = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
           before ? @spent - before : 0
-        end
-
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
       end
     end

@@ -28,12 +28,10 @@ module Heapline
           private
 
           def by_pid(directory, pid)
-            entry = directory.find(pid)
-            return entry if entry&.alive?
-            raise FlightError, "process #{pid} is dead; its counts are kept: heapline report #{pid}" if entry
+            entry = directory.fetch(pid)
+            return entry if entry.alive?
 
-            raise FlightError, "process #{pid} has no flight file in #{directory.path}: was it started with " \
-                               "heapline, by this user? `heapline ps` lists those that were"
+            raise FlightError, "process #{pid} is dead; its counts are kept: heapline report #{pid}"
           end
 
           def named(entry, wanted)
