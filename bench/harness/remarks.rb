@@ -17,6 +17,8 @@ module Bench
     ["pairs_2", :pair] => PAIR,
     ["pairs_4", :pair] => PAIR,
     ["pairs_passed", :pair] => "the block's cache line travels between processors; the plain run varies as much.",
+    ["web_server", :collections] =>
+      "how its threads take turns decides: plain runs of the same Ruby also differ by one or two of their 30 to 40.",
     [nil, :mean] => MEAN,
     ["start", :start] => "each line is seen for the first time (some 1,500 sites), and the tables are touched.",
     ["start_command", :start] =>

@@ -24,7 +24,8 @@ module Bench
     ROOT = File.expand_path("../..", __dir__)
     NAMES = %w[plain heapline watched mwrap heaptrack].freeze
     WATCH = File.join(ROOT, "bench/harness/watch.rb")
-    COUNTS = '(require "bundler/setup"; require "fiddle"; Fiddle::Function.new(Fiddle.dlopen(nil)["heapline_enabled"], [], 4).call == 1)'
+    COUNTS = '(require "bundler/setup"; require "fiddle"; ' \
+             'Fiddle::Function.new(Fiddle.dlopen(nil)["heapline_enabled"], [], 4).call == 1)'
 
     def initialize(interpreter, equipment, scratch:, core: File.join(ROOT, "lib/heapline/libheapline.so"))
       @interpreter = interpreter
