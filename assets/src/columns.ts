@@ -1,16 +1,7 @@
 // The table's columns: what each is called, what it means, by what it sorts and how it is printed.
+import type { Column } from "./grid";
 import type { Rows } from "./rows";
 import { bytes, count, share } from "./units";
-
-export interface Column {
-  key: string;
-  title: string;
-  meaning: string;
-  /** Widest screens show all, narrower ones those of a lower rank. */
-  rank: number;
-  value(rows: Rows, row: number): number;
-  text(value: number): string;
-}
 
 const sum = (figure: keyof Rows["figures"]) => (rows: Rows, row: number): number => rows.figures[figure][row];
 /** -1 where nothing was freed yet: it sorts last and prints as "-". */
@@ -20,7 +11,7 @@ const ofAllocations = (rows: Rows, row: number): number =>
   rows.figures.allocations[row] === 0 ? -1 : rows.figures.temporary[row] / rows.figures.allocations[row];
 const unless = (print: (value: number) => string) => (value: number): string => (value < 0 ? "-" : print(value));
 
-export const COLUMNS: Column[] = [
+export const COLUMNS: Column<Rows>[] = [
   { key: "growth", title: "growth", meaning: "Live now less live at the baseline", rank: 1, value: sum("growth_bytes"), text: bytes },
   { key: "live", title: "live", meaning: "Allocated and not freed", rank: 2, value: sum("live_bytes"), text: bytes },
   { key: "retained", title: "retained", meaning: "Allocated after the baseline and still live", rank: 6, value: sum("retained_bytes"), text: bytes },
@@ -31,23 +22,3 @@ export const COLUMNS: Column[] = [
   { key: "temporary", title: "temporary", meaning: "Allocations that were freed within the GC generation of their birth or the next", rank: 5, value: ofAllocations, text: unless(share) },
   { key: "life", title: "life GCs", meaning: "Mean lifespan of the freed blocks in GC generations", rank: 3, value: ofFrees("age_sum"), text: unless((value) => value.toFixed(1)) },
 ];
-
-/** The columns that a table of so many pixels has room for; the sorted one is always there. */
-export function fitting(width: number, sorted: string): Column[] {
-  const rank = [480, 660, 840, 1000, 1290].filter((limit) => width >= limit).length + 1;
-  const room = COLUMNS.filter((column) => column.rank <= rank || column.key === sorted);
-  return rank === 1 ? room.filter((column) => column.key === sorted) : room;
-}
-
-/** Rows in the order of a column; equal ones as they came, which is by growth. */
-export function order(rows: Rows, chosen: Uint32Array, column: Column | "name", ascending: boolean): Uint32Array {
-  if (column === "name") {
-    const sign = ascending ? 1 : -1;
-    const names = new Map(Array.from(chosen, (row) => [row, rows.name(row)]));
-    const compare = new Intl.Collator("en", { numeric: true }).compare;
-    return chosen.slice().sort((a, b) => sign * compare(names.get(a)!, names.get(b)!));
-  }
-  const keys = new Float64Array(rows.count);
-  for (const row of chosen) keys[row] = ascending ? column.value(rows, row) : -column.value(rows, row);
-  return chosen.slice().sort((a, b) => keys[a] - keys[b] || a - b);
-}

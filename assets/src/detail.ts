@@ -3,6 +3,7 @@
 import { chart } from "./chart";
 import type { Series, Sites } from "./data";
 import { button, el } from "./dom";
+import { tiles } from "./frame";
 import { badge, interval } from "./growth";
 import { bytes, count, milliseconds, share, slope } from "./units";
 
@@ -69,7 +70,7 @@ export class Detail {
       ["lifespan", frees > 0 ? `${(of("age_sum") / frees).toFixed(1)} GCs` : "-", frees > 0 ? `mean; longest ${count(of("age_max"))}` : "nothing was freed"],
       ["lived", frees > 0 ? milliseconds(of("age_ms_sum") / frees) : "-", frees > 0 ? `mean; longest ${milliseconds(of("age_ms_max"))}` : ""],
     ];
-    return el("dl", { class: "tiles" }, ...cells.map(([name, text, note]) => el("div", {}, el("dt", {}, name), el("dd", {}, text), el("dd", { class: "note" }, note))));
+    return tiles(cells);
   }
 
   private growth(): HTMLElement | null {

@@ -1,10 +1,12 @@
 // Puts the report together.
 import { type LedgerLine, type Report, Sites, read } from "./data";
 import { Detail } from "./detail";
-import { button, el } from "./dom";
+import { el } from "./dom";
+import { present, slash, themes, tiles } from "./frame";
 import { growth } from "./growth";
 import { ledger } from "./ledger";
 import { groupName } from "./rows";
+import { siteMap, trailOf } from "./site_map";
 import { Table } from "./table";
 import { Treemap } from "./treemap";
 import type { Scope } from "./tree";
@@ -13,19 +15,14 @@ import { bytes } from "./units";
 const LIBRARIES = 8; // in the bar that stands for the ledger
 
 const report = read();
-const system = matchMedia("(prefers-color-scheme: dark)");
-follow();
-system.addEventListener("change", follow);
-document.body.replaceChildren(header(report), el("main", {}, ...parts(report)), footer(report));
-// The second frame from now comes after the first layout, which sizes the treemap and the table.
-requestAnimationFrame(() => requestAnimationFrame(() => { document.documentElement.dataset.ready = "true"; }));
+present(header(report), el("main", {}, ...parts(report)), footer(report));
 
 function parts(report: Report): (HTMLElement | null)[] {
   const sites = report.sites && new Sites(report, report.sites);
   const shorten = (location: string): string => sites?.shorten(location) ?? location;
   const series = report.growth && growth(report.growth, shorten);
   if (!sites) return [series];
-  return [tiles(report), memory(report, sites), series, ...explorer(report, sites)].filter((part) => part !== null);
+  return [tiles(report.tiles, "summary"), memory(report, sites), series, ...explorer(report, sites)].filter((part) => part !== null);
 }
 
 /** Treemap, table and detail: what is chosen in one is shown by the others. */
@@ -41,16 +38,12 @@ function explorer(report: Report, sites: Sites): HTMLElement[] {
     detail.open(site);
   };
   const show = (scope: Scope): void => {
-    map.show(scope);
+    map.show(trailOf(scope));
     table.narrow(scope);
   };
   const table: Table = new Table(sites, report.sort, (site) => open(site, true), show);
-  const map = new Treemap(sites, (scope) => table.narrow(scope), (site) => open(site, false));
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.target instanceof HTMLInputElement || detail.element.open) return;
-    event.preventDefault();
-    table.focusFilter();
-  });
+  const map = new Treemap(siteMap(sites, (scope) => table.narrow(scope), (site) => open(site, false)));
+  slash(detail.element, () => table.focusFilter());
   return [map.element, table.element, detail.element];
 }
 
@@ -64,25 +57,6 @@ function header({ process, notes }: Report): HTMLElement {
       ...notes.map((note) => el("p", { class: "warning" }, note))),
     themes(),
   );
-}
-
-/** Light and dark follow the system until the button is pressed. */
-function themes(): HTMLElement {
-  const made = button("", { class: "quiet theme" }, () => {
-    system.removeEventListener("change", follow);
-    document.documentElement.dataset.theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  });
-  made.append(el("span", { class: "to-dark" }, "Dark"), el("span", { class: "to-light" }, "Light"));
-  return made;
-}
-
-function follow(): void {
-  document.documentElement.dataset.theme = system.matches ? "dark" : "light";
-}
-
-function tiles({ tiles }: Report): HTMLElement {
-  const cells = tiles.map(([name, figure, note]) => el("div", {}, el("dt", {}, name), el("dd", {}, figure), note ? el("dd", { class: "note" }, note) : null));
-  return el("dl", { class: "tiles summary" }, ...cells);
 }
 
 /** The ledger of RSS; where it is not known, live memory by the library that asked for it. */

@@ -1,17 +1,16 @@
 // What the table shows: sites, or their sums by gem, file, library or tag; filtered, scoped and in an order.
 import { FIGURES, type Figures, type Sites } from "./data";
+import type { Named } from "./grid";
 import { nativeFile, type Scope } from "./tree";
 
 export type Grouping = "line" | "gem" | "file" | "library" | "tag";
 
 /** Rows by number: with a site behind each, or with a group's name. */
-export interface Rows {
+export interface Rows extends Named {
   grouping: Grouping;
-  count: number;
   figures: Figures;
   /** The site behind a row (of a group: one of its sites). */
   site(row: number): number;
-  name(row: number): string;
 }
 
 export function lines(sites: Sites): Rows {

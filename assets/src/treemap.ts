@@ -1,57 +1,70 @@
-// The treemap: a button a rectangle, gems with their files, and in those that are large enough their lines. Enter or a click goes into one, Escape and the path above it
-// lead back, arrow keys move to the neighbour in that direction.
+// The treemap: a button a rectangle, with what is in it, and in that what is large enough. Enter or a click goes into one, Escape and
+// the path above it lead back, arrow keys move to the neighbour in that direction.
 import { hierarchy, treemap as layout, treemapSquarify } from "d3-hierarchy";
 import type { HierarchyRectangularNode } from "d3-hierarchy";
+import { type Branch, largest } from "./branch";
 import { button, el, section, select } from "./dom";
-import type { Figure, Sites } from "./data";
-import { type Branch, type Scope, largest, tree } from "./tree";
-import { bytes, count } from "./units";
 
 type Rectangle = HierarchyRectangularNode<Branch>;
 
 const LIMITS = [40, 25, 15]; // rectangles in one, by depth; the last stands for the rest
 const HEAD = 20; // pixels, for the name above what is inside
 const HUES = 8;
-const MEASURES: [Figure, string][] = [
-  ["live_bytes", "live bytes"], ["growth_bytes", "growth"], ["retained_bytes", "retained since the baseline"],
-  ["bytes_allocated", "allocated bytes"], ["allocations", "allocations"],
-];
 
-/** scoped: called with what the map now shows; opened: with the number of a site that was chosen. */
+/** What one map shows. */
+export interface World {
+  id: string;
+  title: string;
+  /** The same for who cannot see it, where the title does not say enough. */
+  label: string;
+  /** What the area can be: key and words. */
+  measures: [string, string][];
+  tree(measure: string): Branch;
+  amount(value: number, measure: string): string;
+  /** A branch's name, so many levels below the whole. */
+  name(branch: Branch, depth: number): string;
+  /** The same, where a rectangle is so many pixels wide. */
+  fit(name: string, depth: number, width: number): string;
+  /** Another place is shown: the keys that lead to it. */
+  gone(trail: string[]): void;
+  /** A leaf was chosen. */
+  opened(leaf: number): void;
+}
+
 export class Treemap {
   readonly element: HTMLElement;
-  private readonly map = el("div", { class: "treemap", role: "group", "aria-label": "Treemap of memory by gem, file and line" });
+  private readonly map: HTMLElement;
   private readonly path = el("nav", { class: "crumbs", "aria-label": "Place in the treemap" });
-  private figure: Figure = "live_bytes";
+  private measure: string;
   private root: Branch;
   private trail: string[] = [];
+  private way: Branch[] = []; // the branches that lead to what is shown, the whole first
 
-  constructor(private readonly sites: Sites, private readonly scoped: (scope: Scope) => void, private readonly opened: (site: number) => void) {
-    this.root = tree(sites, this.figure);
-    this.element = section(
-      "map", "By gem, file and line",
-      el("div", { class: "toolbar" }, this.path, select("Area", MEASURES, (key) => this.measure(key as Figure))),
-      this.map,
-    );
+  constructor(private readonly world: World) {
+    this.measure = world.measures[0][0];
+    this.root = world.tree(this.measure);
+    this.map = el("div", { class: "treemap", role: "group", "aria-label": world.label });
+    const choice = world.measures.length > 1 && select("Area", world.measures, (key) => this.measureBy(key));
+    this.element = section(world.id, world.title, el("div", { class: "toolbar" }, this.path, choice), this.map);
     this.map.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(this.map);
   }
 
-  /** Show this place; where the tree has none of that name, the nearest above it. */
-  show(scope: Scope): void {
-    this.trail = [scope.gem, scope.place].filter((name): name is string => name !== undefined);
+  /** Show the place that these keys lead to; where there is none, the nearest above it. */
+  show(trail: string[]): void {
+    this.trail = trail;
     this.draw();
   }
 
-  private measure(figure: Figure): void {
-    this.figure = figure;
-    this.root = tree(this.sites, figure);
+  private measureBy(measure: string): void {
+    this.measure = measure;
+    this.root = this.world.tree(measure);
     this.draw();
   }
 
   private go(trail: string[]): void {
     this.trail = trail;
-    this.scoped({ ...(trail[0] !== undefined && { gem: trail[0] }), ...(trail[1] !== undefined && { place: trail[1] }) });
+    this.world.gone(trail);
     this.draw();
     (this.map.querySelector<HTMLElement>(".tile:not(:disabled)") ?? this.path.querySelector("button"))?.focus();
   }
@@ -59,25 +72,38 @@ export class Treemap {
   private draw(): void {
     const { clientWidth: width, clientHeight: height } = this.map;
     if (width === 0) return;
-    const here = this.here();
-    this.path.replaceChildren(...this.crumbs(here));
-    const tiles = this.rectangles(here, width, height).flatMap((node) => this.tile(node) ?? []);
+    this.way = this.found();
+    this.path.replaceChildren(...this.crumbs());
+    const tiles = this.rectangles(this.here, width, height).flatMap((node) => this.tile(node) ?? []);
     tiles.find((tile) => !tile.disabled)?.setAttribute("tabindex", "0");
     this.map.replaceChildren(...(tiles.length > 0 ? tiles : [el("p", { class: "empty" }, "Nothing here has such bytes.")]));
   }
 
-  private here(): Branch {
-    return this.trail.reduce((at, name) => at.children.find((child) => child.name === name) ?? at, this.root);
+  private get here(): Branch {
+    return this.way[this.way.length - 1];
   }
 
-  private crumbs(here: Branch): HTMLElement[] {
-    const names = ["all", ...this.trail];
-    const items = names.map((name, depth) => {
-      const text = depth === 2 ? this.short(name) : name;
-      if (depth === names.length - 1) return el("b", { "aria-current": "location" }, text);
-      return button(text, { class: "crumb" }, () => this.go(this.trail.slice(0, depth)));
+  private found(): Branch[] {
+    const way = [this.root];
+    for (const key of this.trail) {
+      const next = way[way.length - 1].children.find((child) => child.key === key);
+      if (!next) break;
+      way.push(next);
+    }
+    return way;
+  }
+
+  private crumbs(): HTMLElement[] {
+    const items = this.way.map((branch, depth) => {
+      const text = depth === 0 ? "all" : this.world.name(branch, depth);
+      if (branch === this.here) return el("b", { "aria-current": "location" }, text);
+      return button(text, { class: "crumb" }, () => this.go(this.keys().slice(0, depth)));
     });
-    return [...items, el("span", { class: "figure" }, this.amount(here.value))];
+    return [...items, el("span", { class: "figure" }, this.amount(this.here.value))];
+  }
+
+  private keys(): string[] {
+    return this.way.slice(1).map((branch) => branch.key);
   }
 
   /** Parents before their children, so that these lie above them. */
@@ -93,19 +119,19 @@ export class Treemap {
     if (width < 3 || height < 3) return null;
     const branch = node.data;
     const amount = this.amount(branch.value);
-    const isFile = node.depth + this.trail.length === 2;
-    const name = isFile ? this.short(branch.name) : branch.name;
+    const depth = node.depth + this.way.length - 1;
+    const name = this.world.name(branch, depth);
     const tile = button(null, { class: `tile depth-${node.depth} hue-${this.hue(node)}`, tabindex: "-1", title: `${name}\n${amount}`, "aria-label": `${name} ${amount}` }, () => this.choose(node));
-    if (width > 40 && height > 18) tile.append(...words(isFile ? tail(name, width) : name, amount, !isOpen(node) && height > 36));
+    if (width > 40 && height > 18) tile.append(...words(this.world.fit(name, depth, width), amount, !isOpen(node) && height > 36));
     tile.disabled = branch.merged > 0;
     Object.assign(tile.style, { left: `${node.x0}px`, top: `${node.y0}px`, width: `${width}px`, height: `${height}px` });
     return tile;
   }
 
   private choose(node: Rectangle): void {
-    if (node.data.site >= 0) return this.opened(node.data.site);
-    const names = node.ancestors().reverse().slice(1).map((each) => each.data.name);
-    this.go([...this.trail, ...names]);
+    if (node.data.leaf >= 0) return this.world.opened(node.data.leaf);
+    const keys = node.ancestors().reverse().slice(1).map((each) => each.data.key);
+    this.go([...this.keys(), ...keys]);
   }
 
   private hue(node: Rectangle): number {
@@ -114,15 +140,11 @@ export class Treemap {
   }
 
   private amount(value: number): string {
-    return this.figure === "allocations" ? count(value) : bytes(value);
-  }
-
-  private short(path: string): string {
-    return this.sites.shorten(path);
+    return this.world.amount(value, this.measure);
   }
 
   private key(event: KeyboardEvent): void {
-    if ((event.key === "Escape" || event.key === "Backspace") && this.trail.length > 0) this.go(this.trail.slice(0, -1));
+    if ((event.key === "Escape" || event.key === "Backspace") && this.way.length > 1) this.go(this.keys().slice(0, -1));
     else if (event.key.startsWith("Arrow")) this.move(event.key);
     else return;
     event.preventDefault();
@@ -147,12 +169,7 @@ function words(name: string, amount: string, tall: boolean): Node[] {
   return tall ? [text, new Text(" "), figure] : [el("span", { class: "tile-name" }, text, " ", figure)];
 }
 
-/** The end of a path, where there is room with its directory. */
-function tail(path: string, width: number): string {
-  return path.split("/").slice(width > 150 ? -2 : -1).join("/");
-}
-
-/** A gem shows its files, a file its lines where there is room. */
+/** What fills the map shows what is in it; so does what is in that, where there is room. */
 function isOpen(node: Rectangle): boolean {
   return node.children !== undefined && (node.depth < 2 || (node.x1 - node.x0 > 90 && node.y1 - node.y0 > 60));
 }
