@@ -5,7 +5,8 @@ require_relative "errors"
 module Heapline
   # The command line: `heapline COMMAND …`. Each command is one file and one class in cli/, with SUMMARY (one line),
   # and `call(argv)`, which returns the exit status. A command parses, picks a model and a format; it neither analyses
-  # nor formats. Commands are loaded when they are used, so that `heapline ruby …` starts quickly.
+  # nor formats. Commands are loaded when they are used, so that `heapline ruby …` starts quickly. A command may have
+  # commands of its own, of two words.
   module CLI
     COMMANDS = { "run" => :Run, "report" => :Report, "snapshot" => :Snapshot, "diff" => :Diff, "ps" => :Ps,
                  "top" => :Top, "rss" => :Rss, "trim" => :Trim, "baseline" => :Baseline, "log" => :Log,
@@ -37,17 +38,18 @@ module Heapline
 
     # The class of a command.
     def self.command(name)
-      require_relative "cli/#{name}"
+      require_relative "cli/#{name.tr(" ", "/")}"
       const_get(COMMANDS.fetch(name))
     end
 
     # [command, its arguments]. What is no command is a program to run: `heapline ruby leak.rb`.
     def self.choose(argv)
-      first, *rest = argv
+      first, second, *rest = argv
       return ["help", []] if first.nil?
-      return [SHORT[first], rest] if SHORT.key?(first)
+      return [SHORT[first], argv.drop(1)] if SHORT.key?(first)
+      return ["#{first} #{second}", rest] if COMMANDS.key?("#{first} #{second}")
 
-      COMMANDS.key?(first) ? [first, rest] : ["run", argv]
+      COMMANDS.key?(first) ? [first, argv.drop(1)] : ["run", argv]
     end
 
     def self.say(err, message, status)

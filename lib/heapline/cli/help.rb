@@ -10,8 +10,9 @@ module Heapline
       SUMMARY = "Show the commands, or the options of one"
 
       def call(argv)
-        name = argv.first
-        return overview if name.nil?
+        return overview if argv.empty?
+
+        name = argv.join(" ")
         raise UsageError, "no such command: #{name}; there are #{COMMANDS.keys.join(", ")}" unless COMMANDS.key?(name)
 
         @out.puts CLI.command(name).new.parser.help
@@ -22,7 +23,7 @@ module Heapline
 
       def overview
         @out.puts "heapline tells which line of Ruby holds the memory.", "", "  heapline ruby leak.rb", ""
-        COMMANDS.each_key do |name|
+        COMMANDS.keys.grep_v(/ /).each do |name|
           @out.puts format("  heapline %<name>-10s %<summary>s", name: name, summary: CLI.command(name)::SUMMARY)
         end
         @out.puts "", "heapline help COMMAND shows its options."

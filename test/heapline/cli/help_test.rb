@@ -13,8 +13,12 @@ module Heapline
         [[], ["help"], ["--help"], ["-h"]].each do |words|
           result = heapline(*words)
           assert_equal 0, result.status
-          COMMANDS.each_key { |name| assert_match(/^  heapline #{name} +\w/, result.out) }
+          COMMANDS.keys.grep_v(/ /).each { |name| assert_match(/^  heapline #{name} +\w/, result.out) }
         end
+      end
+
+      def test_commands_of_two_words
+        assert_match(/no such command: ps all;/, heapline("help", "ps", "all").err)
       end
 
       def test_an_unknown_command
