@@ -159,6 +159,7 @@ static const char *const site_fields[] = {
     "base_age_sum",
     "base_age_ms_sum",
     "base_temporary",
+    "new_age_max",
 };
 enum { SITE_FIELDS = sizeof(site_fields) / sizeof(site_fields[0]) };
 
@@ -197,6 +198,7 @@ static void site_values(uint32_t number, const struct hl_site_sums *site, VALUE 
         ULL2NUM(site->base_age_sum),
         ULL2NUM(site->base_age_ms_sum),
         ULL2NUM(site->base_temporary),
+        UINT2NUM(site->new_age_max),
     };
     memcpy(values, all, sizeof(all));
 }

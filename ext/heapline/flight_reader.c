@@ -145,14 +145,18 @@ static void add_allocations(struct hl_count *sum, const struct hl_count *count) 
     sum->bytes_allocated += count->bytes_allocated;
 }
 
+static void add_longest(struct hl_count *sum, const struct hl_count *count) {
+    if (count->age_max > sum->age_max) sum->age_max = count->age_max;
+    if (count->age_ms_max > sum->age_ms_max) sum->age_ms_max = count->age_ms_max;
+}
+
 static void add_frees(struct hl_count *sum, const struct hl_count *count) {
     sum->frees += count->frees;
     sum->bytes_freed += count->bytes_freed;
     sum->age_sum += count->age_sum;
     sum->age_ms_sum += count->age_ms_sum;
     sum->temporary += count->temporary;
-    if (count->age_max > sum->age_max) sum->age_max = count->age_max;
-    if (count->age_ms_max > sum->age_ms_max) sum->age_ms_max = count->age_ms_max;
+    add_longest(sum, count);
 }
 
 static uint64_t beyond(uint64_t now, uint64_t before) {
@@ -164,6 +168,7 @@ static void add_lane(struct hl_site_sums *site, const struct hl_count *allocated
                      const struct hl_count *base, const struct hl_old *old) {
     add_allocations(&site->count, allocated);
     add_frees(&site->count, freed);
+    add_longest(&site->count, base);
     site->base_allocations += base->allocations;
     site->base_bytes_allocated += base->bytes_allocated;
     site->base_frees += base->frees;
@@ -191,6 +196,7 @@ static void add_pages(struct hl_flight_sums *sums, const struct lane_pair *lane,
         struct hl_count now = *allocated;
         const struct hl_count *base = pages->base ? &pages->base[i] : &nothing;
         if (!lane->base_seen && !lane->is_unlimited) {
+            add_longest(&now, base);
             now.frees = freed->frees;
             now.bytes_freed = freed->bytes_freed;
             now.age_sum = freed->age_sum;
@@ -198,8 +204,10 @@ static void add_pages(struct hl_flight_sums *sums, const struct lane_pair *lane,
             now.temporary = freed->temporary;
             base = &now;
         }
-        add_lane(&sums->sites[first + i], allocated, freed, base,
-                 pages->old ? &pages->old[(first + i) % HL_OLD_PER_PAGE] : &no_old);
+        const int since = lane->is_unlimited || (lane->base_seen && lane->freed->baseline == lane->allocated->baseline);
+        struct hl_site_sums *site = &sums->sites[first + i];
+        if (since && freed->age_max > site->new_age_max) site->new_age_max = freed->age_max;
+        add_lane(site, allocated, freed, base, pages->old ? &pages->old[(first + i) % HL_OLD_PER_PAGE] : &no_old);
     }
 }
 
@@ -219,9 +227,9 @@ static int find_directories(const struct hl_flight_copy *freed, const struct hl_
     found->allocated = page;
     if ((failed = find_pages(freed, lane->freed->counts, DIRECTORY_PAGES, &page, problem))) return failed;
     found->freed = page;
-    if (!lane->base_seen) return 0;
     if ((failed = find_pages(allocated, lane->allocated->base, DIRECTORY_PAGES, &page, problem))) return failed;
     found->base = page;
+    if (!lane->base_seen) return 0;
     /* Where the lane saw the baseline only between the copies, the first one's `old` is of the baseline before. */
     const int both = lane->freed->baseline == baseline;
     found->old_copy = both ? freed : allocated;

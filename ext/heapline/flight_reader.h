@@ -52,6 +52,8 @@ struct hl_site_sums {
     uint64_t new_frees, new_bytes_freed;
     /* Of all that was freed up to the baseline. */
     uint64_t base_age_sum, base_age_ms_sum, base_temporary;
+    /* The oldest of all that was freed since the baseline. */
+    uint32_t new_age_max;
 };
 
 /* The spans point into the second copy: release the sums before the copies. */

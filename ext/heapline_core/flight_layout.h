@@ -12,7 +12,8 @@
  *
  * F1  A site's record is complete before `ready` is 1, and never changes afterwards, but for `label`, which may become
  *     more telling ("<class:Cache>" → "Cache#put", where both are on one line).
- * F2  A lane's figures have one writer, its owner; they only grow (but `live`, which is derived from them).
+ * F2  A lane's figures have one writer, its owner; they only grow (but `live`, which is derived from them, and the
+ *     maxima, which begin again at a baseline).
  * F3  An allocation is counted before the program gets the block, a free before the allocator gets it back. Hence a
  *     reader that copies the frees first and the allocations second never sees more frees than allocations.
  */
@@ -86,7 +87,7 @@ struct hl_count {
     uint64_t age_sum;    /* of freed blocks, in generations */
     uint64_t age_ms_sum; /* of freed blocks, in milliseconds */
     uint64_t temporary;  /* freed within the generation of birth or the next */
-    uint32_t age_max;
+    uint32_t age_max;    /* since the lane saw its last baseline; its base has the one before */
     uint32_t age_ms_max;
 };
 

@@ -252,6 +252,18 @@ void hl_lane_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed) {
 
 /* ---- baselines ---- */
 
+/* Make one page of the base what the counts are now. Maxima do not subtract: the base keeps the greatest so far, and
+ * the counts begin theirs again. */
+static void rebase_page(struct hl_count *base, struct hl_count *counts) {
+    for (uint32_t i = 0; i < HL_SITES_PER_PAGE; i++) {
+        const uint32_t age = base[i].age_max, ms = base[i].age_ms_max;
+        base[i] = counts[i];
+        if (age > base[i].age_max) base[i].age_max = age;
+        if (ms > base[i].age_ms_max) base[i].age_ms_max = ms;
+        counts[i].age_max = counts[i].age_ms_max = 0;
+    }
+}
+
 /* Make the lane's base what its counts are now, and forget the old blocks counted against the baseline before. */
 static void rebase(struct hl_lane *lane, uint64_t baseline) {
     struct hl_lane_record *record = lane->record;
@@ -259,8 +271,8 @@ static void rebase(struct hl_lane *lane, uint64_t baseline) {
     uint32_t *base = record->base ? hl_flight_page(record->base) : NULL;
     for (uint32_t page = 0; base && page < HL_COUNT_PAGES; page++) {
         if (!lane->counts[page]) continue;
-        void *copy = page_behind(&base[page]);
-        if (copy) memcpy(copy, lane->counts[page], HL_PAGE_SIZE);
+        struct hl_count *copy = page_behind(&base[page]);
+        if (copy) rebase_page(copy, lane->counts[page]);
     }
     uint32_t *old = record->old ? hl_flight_page(record->old) : NULL;
     for (uint32_t page = 0; old && page < HL_SITES_MAX / HL_OLD_PER_PAGE; page++)

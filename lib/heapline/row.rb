@@ -9,13 +9,13 @@ module Heapline
   # allocations::   blocks allocated
   # frees::         how many of these blocks were freed; never more than allocations
   # freed_bytes::   and their bytes
-  # age_total::     GC generations that freed blocks lived, added up
-  # max_lifespan::  GC generations that the oldest freed block lived
-  # aged::          number of freed blocks that age_total and max_lifespan speak of
+  # age_total::     GC generations that blocks freed since the baseline lived, added up
+  # max_lifespan::  GC generations that the oldest of them lived
+  # aged::          number of blocks that age_total and max_lifespan speak of
   # growth_bytes::  live now less live at the baseline; below 0 where more was freed than allocated
   # growth_blocks:: the same in blocks
   #
-  # Lifespans are counted from the start of the process, baselines or not: hence `aged` beside `frees`.
+  # Lifespans speak of all blocks freed since the baseline, also of those born before it: hence `aged` beside `frees`.
   Row = Struct.new(:location, :total, :allocations, :frees, :freed_bytes, :age_total, :max_lifespan, :aged,
                    :growth_bytes, :growth_blocks) do
     def initialize(*)

@@ -51,8 +51,9 @@ module Heapline
       def figures(site)
         total = site[:bytes_allocated] - site[:base_bytes_allocated]
         allocations = site[:allocations] - site[:base_allocations]
-        [total, allocations, site[:new_frees], site[:new_bytes_freed], site[:age_sum], site[:age_max], site[:frees],
-         total - (site[:bytes_freed] - site[:base_bytes_freed]), allocations - (site[:frees] - site[:base_frees])]
+        aged = site[:frees] - site[:base_frees]
+        [total, allocations, site[:new_frees], site[:new_bytes_freed], site[:age_sum] - site[:base_age_sum],
+         site[:new_age_max], aged, total - (site[:bytes_freed] - site[:base_bytes_freed]), allocations - aged]
       end
 
       def add(one, other)

@@ -328,6 +328,21 @@ static void the_next_baseline_begins_anew(void) {
     CHECK_EQUAL(sums.old_frees, 1);
 }
 
+/* A maximum does not subtract: the lane's base keeps the greatest so far, at each further baseline too. */
+static void the_oldest_begins_anew_and_is_not_forgotten(void) {
+    struct block block;
+    begin();
+    struct hl_lane *lane = acquire();
+    for (uint32_t age = 9; age >= 3; age -= 3) {
+        birth(lane, &block, 100, SITE);
+        collections += age;
+        death(lane, &block);
+        CHECK_EQUAL(lane->counts[0][SITE].age_max, age);
+        CHECK_EQUAL(flight_site(SITE).age_max, 9);
+        hl_lane_baseline(HL_BASELINE_CLEAR);
+    }
+}
+
 static void a_baseline_is_a_generation(void) {
     struct block block;
     begin();
@@ -438,6 +453,7 @@ static const struct check_test tests[] = {
     {"live_bytes_are_published_in_steps", live_bytes_are_published_in_steps},
     {"a_baseline_keeps_before_and_after_apart", a_baseline_keeps_before_and_after_apart},
     {"the_next_baseline_begins_anew", the_next_baseline_begins_anew},
+    {"the_oldest_begins_anew_and_is_not_forgotten", the_oldest_begins_anew_and_is_not_forgotten},
     {"a_baseline_is_a_generation", a_baseline_is_a_generation},
     {"a_request_is_answered_by_the_next_allocation", a_request_is_answered_by_the_next_allocation},
     {"a_word_that_is_not_gc_count_is_given_up", a_word_that_is_not_gc_count_is_given_up},

@@ -53,6 +53,28 @@ class ApiTest < Minitest::Test
     assert_empty found[:impossible]
   end
 
+  def test_lifespans_begin_again_at_clear
+    found = ask(<<~RUBY)
+      #{BLOCKS}
+      GC.disable
+      old = take(20)
+      6.times { GC.start }
+      old.first(10).each { |block| Fiddle.free(block) }
+      age = ->(row) { [row.aged, row.age_total, row.max_lifespan] }
+      answer before: age[Heapline[HERE]]
+      Heapline.clear
+      take(5).each { |block| Fiddle.free(block) }
+      answer young: age[Heapline[HERE]]
+      Fiddle.free(old.last)
+      answer old: age[Heapline[HERE]], longest: Heapline.snapshot[HERE].age_max
+    RUBY
+    assert(found[:before].zip([10, 60, 6]).all? { |is, least| is >= least }, found[:before].inspect)
+    assert_operator found[:young][2], :<=, 1, "blocks freed at once"
+    assert_includes 1..3, found[:old][0] - found[:young][0] # the block, and what the VM frees of that line
+    assert_operator found[:old][2], :>=, 6, "born before the baseline, freed after it"
+    assert_equal [found[:before][2], found[:old][2]].max, found[:longest]
+  end
+
   def test_totals_less_each_other_live
     found = ask(<<~RUBY)
       GC.disable

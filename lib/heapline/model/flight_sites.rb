@@ -25,7 +25,7 @@ module Heapline
       def add(number, kind, path, line, label, library, tag, offset, symbol_offset, allocations, frees,
               bytes_allocated, bytes_freed, age_sum, age_max, age_ms_sum, age_ms_max, temporary, base_allocations,
               base_frees, base_bytes_allocated, base_bytes_freed, new_frees, new_bytes_freed, base_age_sum,
-              base_age_ms_sum, base_temporary)
+              base_age_ms_sum, base_temporary, _new_age_max)
         blocks = allocations - base_allocations
         bytes = bytes_allocated - base_bytes_allocated
         site = Site.new(location(number, kind, path, line, label, library, offset, symbol_offset), KINDS[kind], tag,

@@ -95,6 +95,11 @@ module Heapline
         end
       end
 
+      # Short: an error message about a snapshot in irb or a log must not hold its 100,000 sites.
+      def inspect
+        "#<#{self.class} of process #{pid}: #{sites.size} sites, #{live_bytes} bytes live in #{live_blocks} blocks>"
+      end
+
       # A copy with other attributes.
       def with(**changes)
         self.class.new(**ATTRIBUTES.to_h { |name| [name, public_send(name)] }, **changes)

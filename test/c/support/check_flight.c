@@ -120,6 +120,8 @@ static void add_lane(struct flight_sums *sums, const struct hl_lane_record *lane
     sums->age_sum += count->age_sum;
     if (count->age_max > sums->age_max) sums->age_max = count->age_max;
     if (!baseline) return;
+    const struct hl_count *before = count_of(lane->base, site);
+    if (before && before->age_max > sums->age_max) sums->age_max = before->age_max;
     /* A lane that has not seen the baseline counted nothing since: its counts are its base. */
     const struct hl_count *base = lane->baseline == baseline ? count_of(lane->base, site) : count;
     if (base) sums->base_live_bytes += base->bytes_allocated - base->bytes_freed;

@@ -23,7 +23,7 @@ module Heapline
                     allocations: 100, frees: 30, bytes_allocated: 9000, bytes_freed: 2000, age_sum: 11, age_max: 12,
                     age_ms_sum: 13, age_ms_max: 14, temporary: 15, base_allocations: 40, base_frees: 10,
                     base_bytes_allocated: 3000, base_bytes_freed: 500, new_frees: 7, new_bytes_freed: 700,
-                    base_age_sum: 5, base_age_ms_sum: 6, base_temporary: 7)
+                    base_age_sum: 5, base_age_ms_sum: 6, base_temporary: 7, new_age_max: 8)
         figures = { allocations: 100, frees: 30, bytes_allocated: 9000, bytes_freed: 2000, live_bytes: 7000,
                     live_blocks: 70, growth_bytes: 4500, growth_blocks: 40, retained_bytes: 5300, retained_blocks: 53,
                     since_allocations: 60, since_bytes_allocated: 6000, age_sum: 11, age_max: 12, age_ms_sum: 13,

@@ -72,6 +72,11 @@ module Heapline
         assert_equal [3], (after - before).map(&:allocations)
       end
 
+      def test_inspect_is_short
+        assert_equal "#<Heapline::Model::Snapshot of process 1: 1 sites, 10 bytes live in 2 blocks>",
+                     snapshot(site("a.rb", 1, live_bytes: 10, live_blocks: 2)).with(pid: 1).inspect
+      end
+
       def test_duration
         assert_in_delta 12.3, leaky.duration
         assert_in_delta 13.0, leaky.with(ended_at: nil, state: :running).duration
