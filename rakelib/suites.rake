@@ -10,6 +10,13 @@ task :cruby, [:what] => :compile do |_, arguments|
   end
 end
 
+desc "The railtie in a real Rails application"
+task rails: :compile do
+  Tasks::GemHome.install("railties", "7.2.3")
+  Tasks::MinitestRun.new("rails", ["test/integration/railtie_test.rb"],
+                         environment: { "GEM_PATH" => Tasks::GemHome.gem_path }).run.report
+end
+
 desc "The tests of two large gems (oj, ruby_parser), plain and under heapline"
 task gems: :compile do
   Tasks::GemSuites.new.run.report

@@ -7,12 +7,14 @@ module Tasks
     LOADER = 'gem "minitest", "~> 5.15"; ARGV.each { |file| require file }; ARGV.clear'
     SUMMARY = /^(\d+) runs, \d+ assertions, (\d+) failures, (\d+) errors, (\d+) skips/
 
-    # files: Array of paths; ruby: the interpreter that runs them; libraries: what the files may require by name
-    def initialize(layer, files, ruby: RbConfig.ruby, libraries: %w[lib test])
+    # files: Array of paths; ruby: the interpreter that runs them; libraries: what the files may require by name;
+    # environment: variables beside those of PlainRuby
+    def initialize(layer, files, ruby: RbConfig.ruby, libraries: %w[lib test], environment: {})
       @layer = layer
       @files = files.map { |file| File.expand_path(file, ROOT) }
       @ruby = ruby
       @libraries = libraries
+      @environment = PlainRuby::ENVIRONMENT.merge(environment)
     end
 
     # Returns a Tally. Skipped tests are in neither number; minitest prints why they were skipped.
@@ -20,7 +22,7 @@ module Tasks
       return Tally.new(layer: @layer, passed: 0, failed: 0) if @files.empty?
 
       ok, output = Shell.stream(@ruby, *@libraries.map { |dir| "-I#{dir}" }, "-e", LOADER, *@files,
-                                env: PlainRuby::ENVIRONMENT)
+                                env: @environment)
       tally(ok, SUMMARY.match(output))
     end
 

@@ -3,7 +3,7 @@
 require "test_helper"
 require "support/flight_run"
 
-# The railtie in a real Rails application, where Rails is installed.
+# The railtie in a real Rails application, where Rails is installed: `rake rails` does so.
 class RailtieIntegrationTest < Minitest::Test
   include FlightRun
 
@@ -37,7 +37,7 @@ class RailtieIntegrationTest < Minitest::Test
 
   def setup
     super
-    skip "the gem railties is not installed" if Gem::Specification.find_all_by_name("railties").empty?
+    skip "the gem railties is not installed: rake rails brings it" if Gem::Specification.find_all_by_name("railties").empty?
   end
 
   def test_what_is_asked_for_is_added
