@@ -37,7 +37,7 @@ class RailtieIntegrationTest < Minitest::Test
 
   def setup
     super
-    skip "the gem railties is not installed: rake rails brings it" if Gem::Specification.find_all_by_name("railties").empty?
+    skip "no gem railties: rake rails brings it" if Gem::Specification.find_all_by_name("railties").empty?
   end
 
   def test_what_is_asked_for_is_added

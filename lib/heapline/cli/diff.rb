@@ -2,6 +2,7 @@
 
 require_relative "../format/comparison_columns"
 require_relative "../model/comparison"
+require_relative "../model/growth_comparison"
 require_relative "command"
 require_relative "output_file"
 require_relative "rendering"
@@ -23,7 +24,7 @@ module Heapline
           raise UsageError, "two of them: PIDs, files of heapline snapshot, reports in JSON, or growth logs"
         end
 
-        render(Model::Comparison.new(*sources.map { |source| Source.read(source, directory) }))
+        rates?(sources) ? render_rates(sources) : render(comparison(sources))
         OK
       end
 
@@ -46,12 +47,34 @@ module Heapline
         @directory ||= Model::FlightDirectory.new(@env)
       end
 
+      def comparison(sources)
+        Model::Comparison.new(*sources.map { |source| Source.read(source, directory) })
+      end
+
       def render(comparison)
         format = Rendering.comparison(name, directory: Dir.pwd, env: @env, **@options.slice(:top, :sort, :min, :by))
         format ||= plain.tap { comparison = comparison.difference }
-        return Rendering.show(format, comparison, @out) unless @options[:output]
+        write(format, comparison)
+      end
 
-        OutputFile.write(@options[:output]) { |file| format.render(comparison, file) }
+      # Of two growth logs the rates tell more than the bytes, where the format can show them.
+      def rates?(sources)
+        Rendering::RATES.key?(name) && sources.all? { |source| Source.log?(source) }
+      end
+
+      def render_rates(sources)
+        asked = %i[sort min].find { |option| @options[option] }
+        raise UsageError, "two growth logs are compared by how fast lines grow: no --#{asked}" if asked
+
+        growths = sources.map { |source| Source.growth(source, by: @options.fetch(:by, :site)) }
+        write(Rendering.rates(name, directory: Dir.pwd, env: @env, **@options.slice(:top)),
+              Model::GrowthComparison.new(*growths))
+      end
+
+      def write(format, model)
+        return Rendering.show(format, model, @out) unless @options[:output]
+
+        OutputFile.write(@options[:output]) { |file| format.render(model, file) }
       end
 
       # A format of snapshots, for the difference: it does not know what was before.

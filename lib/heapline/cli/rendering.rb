@@ -12,6 +12,9 @@ module Heapline
       # Formats that show a Model::Comparison itself: file and class.
       COMPARISONS = { "text" => %i[comparison_text ComparisonText],
                       "json" => %i[comparison_json ComparisonJson] }.freeze
+      # And a Model::GrowthComparison.
+      RATES = { "text" => %i[growth_comparison_text GrowthComparisonText],
+                "json" => %i[growth_comparison_json GrowthComparisonJson] }.freeze
 
       # The format of this name. options: what a format may want to know (top, sort as a key of Columns, min, by,
       # memory, directory, more, env …); each gets what it takes.
@@ -23,9 +26,18 @@ module Heapline
       # The format of this name for a Model::Comparison; sort is a key of ComparisonColumns. nil where there is none:
       # then it can show the Comparison's difference.
       def self.comparison(name, **options)
-        file, type = COMPARISONS[name]
-        return nil unless file
+        listed(COMPARISONS[name], name, options)
+      end
 
+      # The format of this name for a Model::GrowthComparison; nil where there is none.
+      def self.rates(name, **options)
+        listed(RATES[name], name, options)
+      end
+
+      def self.listed(entry, name, options)
+        return nil unless entry
+
+        file, type = entry
         require_relative "../format/#{file}"
         made(Format.const_get(type), name, options)
       end
@@ -37,7 +49,7 @@ module Heapline
         end
         type.new(**options.slice(*known))
       end
-      private_class_method :made
+      private_class_method :made, :listed
 
       # Render to standard output; bytes that are no text not to a terminal.
       def self.show(format, snapshot, out)

@@ -37,13 +37,23 @@ module Heapline
         nil
       end
 
-      def self.log(path)
+      # Is it the path of a growth log, or of a directory of those?
+      def self.log?(word)
+        !word.match?(PID) && beginning(word) == LOG
+      end
+
+      # The Model::Growth in a log, by: :site, :file, :gem, :library or :tag. Raises Error where it has no line.
+      def self.growth(path, by: :site)
         require_relative "../growth_reader"
-        require_relative "../model/growth_snapshot"
-        growth = GrowthReader.new([path]).read
+        growth = GrowthReader.new([path], by: by).read
         raise Error, "no line of a growth log in #{path}" if growth.processes.empty?
 
-        Model::GrowthSnapshot.of(growth)
+        growth
+      end
+
+      def self.log(path)
+        require_relative "../model/growth_snapshot"
+        Model::GrowthSnapshot.of(growth(path))
       end
 
       def self.json(path)

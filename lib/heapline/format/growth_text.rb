@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "../model/location"
 require_relative "growth_columns"
 require_relative "table"
 require_relative "terminal"
@@ -91,14 +90,7 @@ module Heapline
       end
 
       def row(series)
-        Row.new(series: series, location: place(series), tag: series.tag, unicode: @terminal.unicode?)
-      end
-
-      def place(series)
-        path, lineno = series.location&.match(/\A(.+):(\d+)\z/m)&.captures if series.kind == "ruby"
-        return Model::Location.new(special: series.location) unless path
-
-        Model::Location.new(path: path, lineno: lineno.to_i, label: series.label, library: series.library)
+        Row.new(series: series, location: series.place, tag: series.tag, unicode: @terminal.unicode?)
       end
 
       def summary(growth, shown)

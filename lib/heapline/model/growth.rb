@@ -23,6 +23,15 @@ module Heapline
       SILENCE = 3
       LIVING = "running"
 
+      # What makes a site the same in all deploys. one: a Series, or a Hash of Native::GrowthStore.
+      def self.key(one)
+        location, label, library, kind = %i[location label library kind].map { |name| one[name] }
+        place = if kind == "native" then NormalisedLocation.native(location, label, library)
+                elsif location then NormalisedLocation.of(location)
+                end
+        [place, library && NormalisedLocation.library(library), one[:gem], one[:tag], kind]
+      end
+
       # series: Array of Series, those that leak first, then by the certain part of their slope. memory: Hash of name =>
       # Series of the processes' own figures: "rss", "malloc_live", "pss" and the ledger's lines. processes: Array of
       # Process. counts: Hash of what became of the lines. by: :site, :file, :gem, :library or :tag.
@@ -79,15 +88,7 @@ module Heapline
       end
 
       def joined(raw)
-        raw.group_by { |one| key(one) }.map { |_, members| series_of(members) }
-      end
-
-      def key(one)
-        location, label, library, kind = one.values_at(:location, :label, :library, :kind)
-        place = if kind == "native" then NormalisedLocation.native(location, label, library)
-                elsif location then NormalisedLocation.of(location)
-                end
-        [place, library && NormalisedLocation.library(library), one[:gem], one[:tag], kind]
+        raw.group_by { |one| Growth.key(one) }.map { |_, members| series_of(members) }
       end
 
       def series_of(members)

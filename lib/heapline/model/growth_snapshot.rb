@@ -18,19 +18,9 @@ module Heapline
       def self.site(series)
         growth = series.growth_bytes
         live = { live_bytes: series.points.map(&:last).max || 0, growth_bytes: growth, retained_bytes: growth }
-        Site.new(location: location(series), kind: series.kind&.to_sym, tag: series.tag, **Site::ZERO, **live)
+        Site.new(location: series.place, kind: series.kind&.to_sym, tag: series.tag, **Site::ZERO, **live)
       end
-
-      def self.location(series)
-        path, lineno = series.location.to_s.match(/\A(.*):(\d+)\z/m)&.captures
-        return Location.new(special: series.location.to_s) unless path || series.kind == "native"
-
-        known = { label: series.label, library: series.library }
-        return Location.new(path: path, lineno: lineno.to_i, **known) unless series.kind == "native"
-
-        Location.new(offset: series.location[/\+0x(\h+)\z/, 1].to_s.hex, **known)
-      end
-      private_class_method :site, :location
+      private_class_method :site
     end
   end
 end

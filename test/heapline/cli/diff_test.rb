@@ -40,11 +40,26 @@ module Heapline
         assert_match(/nothing differs/, heapline("diff", output("r.json"), Process.pid.to_s).out)
       end
 
-      def test_two_logs
-        File.write(output("a.jsonl"), leaking_log(minutes: 2))
-        File.write(output("b.jsonl"), leaking_log(minutes: 6, pid: 4712))
-        assert_match(%r{400.00 kB +1.10 MB +1.50 MB  /app/leak.rb:1  A#a$},
-                     heapline("diff", output("a.jsonl"), output("b.jsonl")).out)
+      def logs
+        File.write(output("a.jsonl"), log_text(*Array.new(20) { |i| log_line(i, { "/app/base.rb:2" => 5000 }) }))
+        File.write(output("b.jsonl"), leaking_log(minutes: 20, pid: 4712))
+        [output("a.jsonl"), output("b.jsonl")]
+      end
+
+      def test_of_two_logs_how_fast_lines_grow
+        assert_match(%r{faster +\+6.00 MB +0 B +\+6.00 MB +- to leak .*  /app/leak.rb:1  A#a$},
+                     heapline("diff", *logs).out)
+        found = JSON.parse(heapline("diff", "--json", "--by", "gem", *logs).out)
+        assert_equal(["(application)"], found["changes"].map { |change| change["location"] })
+        assert_equal([2, 2], [%w[--sort before], %w[--min 1]].map { |asked| heapline("diff", *asked, *logs).status })
+      end
+
+      def test_of_two_logs_the_bytes_in_formats_of_bytes
+        assert_match(/leak.rb:1 2900000$/, heapline("diff", "--format", "collapsed", *logs).out)
+      end
+
+      def test_a_log_and_a_snapshot
+        assert_match(%r{2.90 MB +0 B +2.90 MB .*  /app/leak.rb:1  A#a$}, heapline("diff", sources.first, logs.last).out)
       end
 
       def test_formats

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../location"
+
 module Heapline
   module Model
     class Growth
@@ -23,6 +25,15 @@ module Heapline
         def initialize(**fields)
           super
           freeze
+        end
+
+        # The Location that is meant; of a group its name.
+        def place
+          path, lineno = location.to_s.match(/\A(.*):(\d+)\z/m)&.captures if kind == "ruby"
+          return Location.new(path: path, lineno: lineno.to_i, label: label, library: library) if path
+          return Location.new(special: location.to_s) unless kind == "native"
+
+          Location.new(offset: location[/\+0x(\h+)\z/, 1].to_s.hex, label: label, library: library)
         end
 
         # What it costs an hour, in bytes: the certain part of the slope, in each process.
