@@ -87,6 +87,11 @@ class MwrapIntegrationTest < Minitest::Test
     assert(lines.all? { |line| line.match?(/\A *\d+ +\d+ \S.*\n\z/) && line.to_i > 5000 })
   end
 
+  def test_a_dump_needs_no_require
+    run = mwrap_run("GC.disable; kept = Array.new(1000) { |i| \"x\" * 100 }", MWRAP: "dump_fd:2,dump_min:50000")
+    assert_match(/^ +1\d{5} +1\d{3} \S+program\.rb:\d+$/, run.error)
+  end
+
   def test_the_environment_variable_dumps_to_a_descriptor
     run = mwrap_run(TAKE, MWRAP: "dump_fd:2,dump_min:5000")
     assert_match(/^ +10\d{3} +1\d \S+program\.rb:4$/, run.error)

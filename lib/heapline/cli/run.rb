@@ -34,8 +34,7 @@ module Heapline
         changes = { "LD_PRELOAD" => preload, "HEAPLINE" => RunOptions.to_env(options),
                     "HEAPLINE_TOP" => Process.pid.to_s, "HEAPLINE_REPORTER" => Installation.reporter.join("\x1f") }
         changes["HEAPLINE_COMPANION"] = options[:log] && Installation.companion.join("\x1f")
-        changes["RUBYLIB"] = first_of(Installation::COMPAT, @env["RUBYLIB"]) if options[:mwrap]
-        changes
+        changes.merge(options[:mwrap] ? mwrap : {})
       end
 
       private
@@ -61,6 +60,13 @@ module Heapline
       def preload
         core = Installation.preloadable_core
         [core, *@env["LD_PRELOAD"].to_s.split(/[\s:]+/).reject { |path| path.empty? || path == core }].join(":")
+      end
+
+      # `require "mwrap"` finds ours. Where a dump is asked for, the program need not require it.
+      def mwrap
+        changes = { "RUBYLIB" => first_of(Installation::COMPAT, @env["RUBYLIB"]) }
+        changes["RUBYOPT"] = "#{@env["RUBYOPT"]} -rmwrap".lstrip unless @env["MWRAP"].to_s.empty?
+        changes
       end
 
       # The program may change its directory. A file that is asked for is written, quiet or not.

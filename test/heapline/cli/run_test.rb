@@ -72,6 +72,12 @@ module Heapline
         assert_equal "/gems/libheapline.so:a.so", preload.call("a.so:/gems/libheapline.so")
       end
 
+      def test_a_dump_for_mwrap_needs_no_require
+        asked = ->(**env) { executed("--mwrap", "sh", env: env.transform_keys(&:to_s)).first["RUBYOPT"] }
+        assert_equal [nil, "-rmwrap", "-W0 -rmwrap"],
+                     [asked[], asked[MWRAP: "dump_fd:2"], asked[MWRAP: "dump_fd:2", RUBYOPT: "-W0"]]
+      end
+
       def test_mwrap_is_found_before_others
         assert_equal "#{Installation::COMPAT}:/x",
                      executed("--mwrap", "sh", env: { "RUBYLIB" => "/x" }).first["RUBYLIB"]
