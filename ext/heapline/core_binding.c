@@ -50,11 +50,15 @@ static int find_core(void) {
            find_function("heapline_companion", &core.companion) && find_function("heapline_enabled", &core.enabled);
 }
 
+int rbhl_core_function(const char *name, void *slot) {
+    return core.enabled && find_function(name, slot);
+}
+
 static int is_enabled(void) {
     return core.enabled && core.enabled();
 }
 
-static void check_enabled(void) {
+void rbhl_check_enabled(void) {
     if (is_enabled()) return;
     if (core.abi_version && core.abi_version() != HEAPLINE_ABI_VERSION)
         rb_raise(not_enabled_error,
@@ -64,6 +68,10 @@ static void check_enabled(void) {
     rb_raise(not_enabled_error, "heapline is not preloaded in this process: run it with `heapline ruby …`");
 }
 
+int rbhl_own_flight_p(VALUE path_or_fd) {
+    return is_enabled() && RB_INTEGER_TYPE_P(path_or_fd) && NUM2INT(path_or_fd) == core.flight_fd();
+}
+
 static VALUE rbhl_enabled_p(VALUE self) {
     (void)self;
     return is_enabled() ? Qtrue : Qfalse;
@@ -71,7 +79,7 @@ static VALUE rbhl_enabled_p(VALUE self) {
 
 static VALUE rbhl_flight_fd(VALUE self) {
     (void)self;
-    check_enabled();
+    rbhl_check_enabled();
     int fd = core.flight_fd();
     return fd < 0 ? Qnil : INT2NUM(fd);
 }
@@ -79,7 +87,7 @@ static VALUE rbhl_flight_fd(VALUE self) {
 static VALUE rbhl_flight_path(VALUE self) {
     char path[4096];
     (void)self;
-    check_enabled();
+    rbhl_check_enabled();
     size_t length = core.flight_path(path, sizeof(path));
     return length == 0 || length >= sizeof(path) ? Qnil : rb_external_str_new(path, (long)length);
 }
@@ -91,20 +99,20 @@ static VALUE quiet_is(uint32_t depth) {
 
 static VALUE rbhl_quiet_enter(VALUE self) {
     (void)self;
-    check_enabled();
+    rbhl_check_enabled();
     return quiet_is(core.quiet_enter());
 }
 
 static VALUE rbhl_quiet_leave(VALUE self) {
     (void)self;
-    check_enabled();
+    rbhl_check_enabled();
     return quiet_is(core.quiet_leave());
 }
 
 static VALUE rbhl_quiet_set(VALUE self, VALUE depth) {
     (void)self;
     unsigned int number = NUM2UINT(depth);
-    check_enabled();
+    rbhl_check_enabled();
     const uint32_t former = core.quiet_set(number);
     rbhl_thread_state_quiet(number);
     return UINT2NUM(former);
@@ -113,7 +121,7 @@ static VALUE rbhl_quiet_set(VALUE self, VALUE depth) {
 static VALUE rbhl_tag_intern(VALUE self, VALUE name) {
     (void)self;
     StringValue(name);
-    check_enabled();
+    rbhl_check_enabled();
     return UINT2NUM(core.tag_intern(RSTRING_PTR(name), (size_t)RSTRING_LEN(name)));
 }
 
@@ -121,7 +129,7 @@ static VALUE rbhl_tag_set(VALUE self, VALUE tag) {
     (void)self;
     unsigned int number = NUM2UINT(tag);
     if (number > UINT16_MAX) rb_raise(rb_eArgError, "a tag is a number that tag_intern returned, not %u", number);
-    check_enabled();
+    rbhl_check_enabled();
     const uint16_t former = core.tag_set((uint16_t)number);
     rbhl_thread_state_tag((uint16_t)number);
     return UINT2NUM(former);
@@ -129,21 +137,21 @@ static VALUE rbhl_tag_set(VALUE self, VALUE tag) {
 
 static VALUE rbhl_baseline(VALUE self) {
     (void)self;
-    check_enabled();
+    rbhl_check_enabled();
     return ULL2NUM(core.baseline());
 }
 
 static VALUE rbhl_totals(VALUE self) {
     uint64_t allocated = 0, freed = 0;
     (void)self;
-    check_enabled();
+    rbhl_check_enabled();
     core.totals(&allocated, &freed);
     return rb_assoc_new(ULL2NUM(allocated), ULL2NUM(freed));
 }
 
 static VALUE rbhl_generation(VALUE self) {
     (void)self;
-    check_enabled();
+    rbhl_check_enabled();
     return ULL2NUM(core.generation());
 }
 
@@ -153,7 +161,7 @@ static VALUE rbhl_companion(VALUE self, VALUE command, VALUE third, VALUE fourth
     const char *words = StringValueCStr(command);
     const int fds[] = {NIL_P(third) ? -1 : NUM2INT(third), NIL_P(fourth) ? -1 : NUM2INT(fourth)};
     (void)self;
-    check_enabled();
+    rbhl_check_enabled();
     const int failed = core.companion(words, fds[0], fds[1]);
     if (failed) rb_syserr_fail(-failed, "heapline's companion");
     return Qnil;

@@ -20,7 +20,7 @@ struct reading {
     const char *path;
     int fd;
     int live;
-    enum { HEADER, HASHES, YIELDED, CHOSEN, FILE_BYTES } whole; /* more than the header, and what */
+    enum { HEADER, HASHES, YIELDED, CHOSEN, OBJECTS, FILE_BYTES } whole; /* more than the header, and what */
     uint64_t copied_ns;
     int failed;
     struct hl_flight_header header;
@@ -86,6 +86,17 @@ static void put_figures(VALUE hash, const struct hl_flight_header *header) {
     put_number(hash, "mismatches", header->mismatches);
 }
 
+static void put_objects(VALUE hash, const struct hl_flight_header *header) {
+    put(hash, "objects_on", header->objects_on ? Qtrue : Qfalse);
+    put_number(hash, "objects_ns", header->objects_ns);
+    put_number(hash, "objects_allocated", header->objects_allocated);
+    put_number(hash, "objects_freed", header->objects_freed);
+    put_number(hash, "objects_refused", header->objects_refused);
+    put_number(hash, "objects_untracked", header->objects_untracked);
+    put_number(hash, "objects_mismatches", header->objects_mismatches);
+    put_number(hash, "objects_ractors", header->objects_ractors);
+}
+
 /* nil: the allocator does not tell. */
 static void put_told(VALUE hash, const char *key, uint64_t value) {
     put(hash, key, value == HL_UNTOLD ? Qnil : ULL2NUM(value));
@@ -125,6 +136,7 @@ static VALUE header_hash(const struct hl_flight_header *header) {
     VALUE hash = rb_hash_new();
     put_process(hash, header);
     put_figures(hash, header);
+    put_objects(hash, header);
     put(hash, "mapped_bytes", LL2NUM(header->mapped_bytes));
     put(hash, "figures", asked_hash(&header->figures));
     return hash;
@@ -212,7 +224,7 @@ static VALUE site_hash(uint32_t number, const struct hl_site_sums *site) {
 
 /* A site that counted nothing tells nothing. */
 static int has_counted(const struct hl_site_sums *site) {
-    return site->known && (site->count.allocations || site->count.frees);
+    return site->known && (site->count.allocations || site->count.frees || site->has_objects);
 }
 
 static VALUE sites_array(const struct hl_flight_sums *sums) {
@@ -277,6 +289,50 @@ static VALUE chosen_sites(const struct hl_flight_sums *sums) {
     return sites;
 }
 
+/* ---- Ruby objects ---- */
+
+static VALUE type_name(uint8_t type) {
+    static const char *const names[] = {
+        "T_NONE", "T_OBJECT", "T_CLASS",  "T_MODULE", "T_FLOAT",  "T_STRING", "T_REGEXP",  "T_ARRAY",
+        "T_HASH", "T_STRUCT", "T_BIGNUM", "T_FILE",   "T_DATA",   "T_MATCH",  "T_COMPLEX", "T_RATIONAL",
+        NULL,     "T_NIL",    "T_TRUE",   "T_FALSE",  "T_SYMBOL", "T_FIXNUM", "T_UNDEF",   NULL,
+        NULL,     NULL,       "T_IMEMO",  "T_NODE",   "T_ICLASS", "T_ZOMBIE", "T_MOVED",
+    };
+    const char *name = type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
+    return name ? rb_enc_interned_str_cstr(name, rb_utf8_encoding()) : rb_sprintf("T_%u", type);
+}
+
+/* One row in the order of OBJECT_FIELDS. */
+static VALUE object_row(const struct hl_object_sums *row) {
+    const VALUE values[] = {
+        UINT2NUM(row->site),
+        shared_text(row->class_name),
+        type_name(row->type),
+        UINT2NUM(row->flags),
+        ULL2NUM(row->allocated),
+        ULL2NUM(row->freed),
+        ULL2NUM(row->bytes_allocated),
+        ULL2NUM(row->bytes_freed),
+        ULL2NUM(row->allocated_since),
+        ULL2NUM(row->old_freed),
+        ULL2NUM(row->bytes_allocated_since),
+        ULL2NUM(row->old_bytes_freed),
+        ULL2NUM(row->age_sum),
+        ULL2NUM(row->age_max),
+        ULL2NUM(row->temporary),
+        ULL2NUM(row->freed_since),
+        ULL2NUM(row->bytes_freed_since),
+    };
+    return rb_ary_new_from_values(sizeof(values) / sizeof(values[0]), values);
+}
+
+static VALUE object_rows(const struct hl_flight_sums *sums) {
+    if (!sums->objects) return Qnil;
+    VALUE rows = rb_ary_new_capa(sums->object_count);
+    for (uint32_t i = 0; i < sums->object_count; i++) rb_ary_push(rows, object_row(&sums->objects[i]));
+    return rows;
+}
+
 /* The settled copy, marked with when it was made if its process ran then. */
 static VALUE file_bytes(struct reading *reading) {
     struct hl_flight_copy *copy = &reading->copies.second;
@@ -292,6 +348,7 @@ static VALUE file_bytes(struct reading *reading) {
 static VALUE convert(VALUE argument) {
     struct reading *reading = (struct reading *)argument;
     if (reading->whole == FILE_BYTES) return file_bytes(reading);
+    if (reading->whole == OBJECTS) return object_rows(&reading->sums);
     VALUE hash = header_hash(&reading->header);
     if (!reading->whole) return hash;
     put(hash, "peak_bytes", LL2NUM(reading->sums.peak_bytes));
@@ -400,6 +457,14 @@ static VALUE rbhl_choose_sites(VALUE self, VALUE path_or_fd, VALUE live) {
     return read_source(path_or_fd, CHOSEN, RTEST(live));
 }
 
+/* Native.object_rows(path_or_fd, live) -> Array of Array, one for each site, class name and type of Ruby objects that
+ * were counted; nil where objects were never accounted. Their values are described in docs/flight-file.md. */
+static VALUE rbhl_object_rows(VALUE self, VALUE path_or_fd, VALUE live) {
+    (void)self;
+    rbhl_settle_objects(path_or_fd);
+    return read_source(path_or_fd, OBJECTS, RTEST(live));
+}
+
 /* Native.read_header(path_or_fd) -> Hash: the header's fields alone; one page is read. */
 static VALUE rbhl_read_header(VALUE self, VALUE path_or_fd) {
     (void)self;
@@ -454,6 +519,7 @@ void rbhl_define_flight(VALUE native, VALUE error) {
     rb_define_singleton_method(native, "read_flight", rbhl_read_flight, 2);
     rb_define_singleton_method(native, "each_site", rbhl_each_site, 2);
     rb_define_singleton_method(native, "choose_sites", rbhl_choose_sites, 2);
+    rb_define_singleton_method(native, "object_rows", rbhl_object_rows, 2);
     rb_define_singleton_method(native, "copy_flight", rbhl_copy_flight, 2);
     rb_define_singleton_method(native, "read_header", rbhl_read_header, 1);
     rb_define_singleton_method(native, "request_baseline", rbhl_request_baseline, 1);

@@ -2,10 +2,11 @@
 #include "flight_reader.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "flight_pages.h"
+#include "object_reader.h"
 
 enum { DIRECTORY_PAGES = HL_SITES_MAX / HL_SITES_PER_PAGE * sizeof(uint32_t) / HL_PAGE_SIZE, OLD_DIRECTORY_PAGES = 1 };
 
@@ -16,104 +17,56 @@ struct lane_pair {
     int is_unlimited; /* there is no baseline: all began with 0 */
 };
 
-__attribute__((format(printf, 2, 3))) static int fail(struct hl_problem *problem, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(problem->text, sizeof(problem->text), format, arguments);
-    va_end(arguments);
-    return -EINVAL;
-}
-
 int hl_flight_check_header(const struct hl_flight_header *header, struct hl_problem *problem) {
     if (memcmp(header->magic, HL_FLIGHT_MAGIC, sizeof(header->magic)))
-        return fail(problem, "it is not a flight file: it does not begin with %s", HL_FLIGHT_MAGIC);
+        return hl_flight_fail(problem, "it is not a flight file: it does not begin with %s", HL_FLIGHT_MAGIC);
     if (header->byte_order != HL_FLIGHT_BYTE_ORDER)
-        return fail(problem, "it was written on a machine of another byte order: read it there");
+        return hl_flight_fail(problem, "it was written on a machine of another byte order: read it there");
     if (header->version != HL_FLIGHT_VERSION)
-        return fail(problem, "it has format version %u, this heapline reads version %u: use the heapline that wrote it",
-                    header->version, HL_FLIGHT_VERSION);
+        return hl_flight_fail(
+            problem, "it has format version %u, this heapline reads version %u: use the heapline that wrote it",
+            header->version, HL_FLIGHT_VERSION);
     if (header->page_count < HL_FIXED_PAGES || header->page_count > HL_PAGES_MAX)
-        return fail(problem, "it is damaged: its header speaks of %llu pages", (unsigned long long)header->page_count);
+        return hl_flight_fail(problem, "it is damaged: its header speaks of %llu pages",
+                              (unsigned long long)header->page_count);
     if (header->site_count > HL_SITES_MAX)
-        return fail(problem, "it is damaged: its header speaks of %u sites", header->site_count);
+        return hl_flight_fail(problem, "it is damaged: its header speaks of %u sites", header->site_count);
     if (header->library_count > HL_LIBRARIES_MAX || header->tag_count > HL_TAGS_MAX)
-        return fail(problem, "it is damaged: its header speaks of %u libraries and %u tags", header->library_count,
-                    header->tag_count);
+        return hl_flight_fail(problem, "it is damaged: its header speaks of %u libraries and %u tags",
+                              header->library_count, header->tag_count);
+    if (header->object_rows > HL_OBJECT_ROWS_MAX || header->object_classes > HL_OBJECT_CLASSES_MAX)
+        return hl_flight_fail(problem, "it is damaged: its header speaks of %u rows of objects and %u classes",
+                              header->object_rows, header->object_classes);
     if (header->command_length > sizeof(header->command))
-        return fail(problem, "it is damaged: its header speaks of a command of %u bytes", header->command_length);
+        return hl_flight_fail(problem, "it is damaged: its header speaks of a command of %u bytes",
+                              header->command_length);
     return 0;
-}
-
-static const void *at(const struct hl_flight_copy *copy, uint64_t page) {
-    return copy->bytes + page * HL_PAGE_SIZE;
 }
 
 static const struct hl_flight_header *header_of(const struct hl_flight_copy *copy) {
-    return at(copy, HL_HEADER_PAGE);
+    return hl_flight_at(copy, HL_HEADER_PAGE);
 }
 
 static const struct hl_lane_record *lane_of(const struct hl_flight_copy *copy, uint32_t number) {
-    return (const struct hl_lane_record *)at(copy, HL_LANE_TABLE_PAGE) + number;
-}
-
-/* `count` pages from `number` into *found; NULL where there are none (R2). */
-static int find_pages(const struct hl_flight_copy *copy, uint32_t number, uint32_t count, const void **found,
-                      struct hl_problem *problem) {
-    *found = NULL;
-    if (number == 0) return 0;
-    if (number < HL_FIXED_PAGES || (uint64_t)number + count > copy->pages_now)
-        return fail(problem, "it is damaged: it refers to page %u of %llu", number,
-                    (unsigned long long)copy->pages_now);
-    if ((uint64_t)number + count <= copy->pages) *found = at(copy, number);
-    return 0;
-}
-
-/* The page for `index` through a directory of one number per `per_page`; NULL where there is none. */
-static int find_in_directory(const struct hl_flight_copy *copy, const uint32_t *directory, uint32_t index,
-                             uint32_t per_page, const void **found, struct hl_problem *problem) {
-    *found = NULL;
-    return directory ? find_pages(copy, directory[index / per_page], 1, found, problem) : 0;
-}
-
-/* The string at `reference` into *span. *absent is set where it is newer than the copy (R2). */
-static int find_string(const struct hl_flight_copy *copy, hl_string_ref reference, struct hl_span *span, int *absent,
-                       struct hl_problem *problem) {
-    span->bytes = NULL;
-    span->length = 0;
-    if (reference == 0) return 0;
-    const uint64_t place = (uint64_t)reference * 8;
-    const uint64_t end = copy->pages * HL_PAGE_SIZE, end_now = copy->pages_now * HL_PAGE_SIZE;
-    uint16_t length = 0;
-    if (place >= (uint64_t)HL_FIXED_PAGES * HL_PAGE_SIZE && place + sizeof(length) <= end) {
-        memcpy(&length, copy->bytes + place, sizeof(length));
-        if (length <= HL_STRING_MAX && place + sizeof(length) + length <= end) {
-            span->bytes = (const char *)copy->bytes + place + sizeof(length);
-            span->length = length;
-            return 0;
-        }
-    } else if (place >= end && place < end_now) {
-        *absent = 1;
-        return 0;
-    }
-    return fail(problem, "it is damaged: it refers to a string at byte %llu of %llu", (unsigned long long)place,
-                (unsigned long long)end_now);
+    return (const struct hl_lane_record *)hl_flight_at(copy, HL_LANE_TABLE_PAGE) + number;
 }
 
 /* Entry `index` of a table of strings with `count` entries; no string where the entry is newer than the copy. */
 static int find_name(const struct hl_flight_copy *copy, uint32_t table, uint32_t index, uint32_t limit,
                      struct hl_span *span, struct hl_problem *problem) {
     int absent = 0;
-    if (index >= limit) return fail(problem, "it is damaged: it refers to name %u of %u", index, limit);
-    return find_string(copy, ((const uint32_t *)at(copy, table))[index], span, &absent, problem);
+    if (index >= limit) return hl_flight_fail(problem, "it is damaged: it refers to name %u of %u", index, limit);
+    return hl_flight_find_string(copy, ((const uint32_t *)hl_flight_at(copy, table))[index], span, &absent, problem);
 }
 
 static int read_record(const struct hl_flight_copy *copy, const struct hl_site_record *record,
                        struct hl_site_sums *site, struct hl_problem *problem) {
     int absent = 0, failed;
     if (!record->ready) return 0;
-    if (record->kind > HL_KIND_NATIVE) return fail(problem, "it is damaged: a site is of kind %u", record->kind);
-    if ((failed = find_string(copy, record->path, &site->path, &absent, problem))) return failed;
-    if ((failed = find_string(copy, record->label, &site->label, &absent, problem))) return failed;
+    if (record->kind > HL_KIND_NATIVE)
+        return hl_flight_fail(problem, "it is damaged: a site is of kind %u", record->kind);
+    if ((failed = hl_flight_find_string(copy, record->path, &site->path, &absent, problem))) return failed;
+    if ((failed = hl_flight_find_string(copy, record->label, &site->label, &absent, problem))) return failed;
     failed = find_name(copy, HL_LIBRARY_TABLE_PAGE, record->library, HL_LIBRARIES_MAX, &site->library, problem);
     if (failed) return failed;
     if ((failed = find_name(copy, HL_TAG_TABLE_PAGE, record->tag, HL_TAGS_MAX, &site->tag, problem))) return failed;
@@ -126,10 +79,10 @@ static int read_record(const struct hl_flight_copy *copy, const struct hl_site_r
 }
 
 static int read_records(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
-    const uint32_t *directory = at(copy, HL_SITE_DIRECTORY_PAGE);
+    const uint32_t *directory = hl_flight_at(copy, HL_SITE_DIRECTORY_PAGE);
     for (uint32_t number = 0; number < sums->site_count; number++) {
         const void *page;
-        int failed = find_in_directory(copy, directory, number, HL_SITES_PER_PAGE, &page, problem);
+        int failed = hl_flight_find_in_directory(copy, directory, number, HL_SITES_PER_PAGE, &page, problem);
         if (!failed && number < HL_SITE_FIRST)
             sums->sites[number].known = 1;
         else if (!failed && page)
@@ -223,18 +176,20 @@ static int find_directories(const struct hl_flight_copy *freed, const struct hl_
     const void *page;
     int failed;
     memset(found, 0, sizeof(*found));
-    if ((failed = find_pages(allocated, lane->allocated->counts, DIRECTORY_PAGES, &page, problem))) return failed;
+    if ((failed = hl_flight_find_pages(allocated, lane->allocated->counts, DIRECTORY_PAGES, &page, problem)))
+        return failed;
     found->allocated = page;
-    if ((failed = find_pages(freed, lane->freed->counts, DIRECTORY_PAGES, &page, problem))) return failed;
+    if ((failed = hl_flight_find_pages(freed, lane->freed->counts, DIRECTORY_PAGES, &page, problem))) return failed;
     found->freed = page;
-    if ((failed = find_pages(allocated, lane->allocated->base, DIRECTORY_PAGES, &page, problem))) return failed;
+    if ((failed = hl_flight_find_pages(allocated, lane->allocated->base, DIRECTORY_PAGES, &page, problem)))
+        return failed;
     found->base = page;
     if (!lane->base_seen) return 0;
     /* Where the lane saw the baseline only between the copies, the first one's `old` is of the baseline before. */
     const int both = lane->freed->baseline == baseline;
     found->old_copy = both ? freed : allocated;
     const uint32_t old = both ? lane->freed->old : lane->allocated->old;
-    if ((failed = find_pages(found->old_copy, old, OLD_DIRECTORY_PAGES, &page, problem))) return failed;
+    if ((failed = hl_flight_find_pages(found->old_copy, old, OLD_DIRECTORY_PAGES, &page, problem))) return failed;
     found->old = page;
     return 0;
 }
@@ -248,10 +203,12 @@ static int sum_lane(const struct hl_flight_copy *freed, const struct hl_flight_c
     int failed = find_directories(freed, allocated, &lane, &in, problem);
     for (uint32_t first = 0; !failed && first < sums->site_count; first += HL_SITES_PER_PAGE) {
         const void *page[4] = {NULL, NULL, NULL, NULL};
-        failed = find_in_directory(allocated, in.allocated, first, HL_SITES_PER_PAGE, &page[0], problem);
-        if (!failed) failed = find_in_directory(freed, in.freed, first, HL_SITES_PER_PAGE, &page[1], problem);
-        if (!failed) failed = find_in_directory(allocated, in.base, first, HL_SITES_PER_PAGE, &page[2], problem);
-        if (!failed) failed = find_in_directory(in.old_copy, in.old, first, HL_OLD_PER_PAGE, &page[3], problem);
+        failed = hl_flight_find_in_directory(allocated, in.allocated, first, HL_SITES_PER_PAGE, &page[0], problem);
+        if (!failed) failed = hl_flight_find_in_directory(freed, in.freed, first, HL_SITES_PER_PAGE, &page[1], problem);
+        if (!failed)
+            failed = hl_flight_find_in_directory(allocated, in.base, first, HL_SITES_PER_PAGE, &page[2], problem);
+        if (!failed)
+            failed = hl_flight_find_in_directory(in.old_copy, in.old, first, HL_OLD_PER_PAGE, &page[3], problem);
         if (failed || !(page[0] || page[1] || page[2])) continue;
         struct lane_pages pages = {page[0], page[1], page[2], page[3]};
         add_pages(sums, &lane, &pages, first);
@@ -289,12 +246,13 @@ int hl_flight_sum(const struct hl_flight_copy *freed, const struct hl_flight_cop
     if (sums->site_count < HL_SITE_FIRST) sums->site_count = HL_SITE_FIRST;
     sums->sites = calloc(sums->site_count, sizeof(*sums->sites));
     if (!sums->sites) {
-        fail(problem, "there is no memory for its %u sites", sums->site_count);
+        hl_flight_fail(problem, "there is no memory for its %u sites", sums->site_count);
         return -ENOMEM;
     }
     failed = read_records(allocated, sums, problem);
     for (uint32_t number = 0; !failed && number < HL_LANES; number++)
         failed = sum_lane(freed, allocated, number, sums, problem);
+    if (!failed) failed = hl_objects_read(freed, allocated, sums, problem);
     if (failed) {
         hl_flight_sums_release(sums);
         return failed;
@@ -337,27 +295,27 @@ static void settle_lane(const struct hl_flight_copy *freed, const struct hl_flig
     const void *old, *into, *from;
     if (find_directories(freed, allocated, &lane, &in, &seen)) return;
     for (uint32_t first = 0; first < sites; first += HL_SITES_PER_PAGE) {
-        if (find_in_directory(allocated, in.allocated, first, HL_SITES_PER_PAGE, &into, &seen)) return;
-        if (find_in_directory(freed, in.freed, first, HL_SITES_PER_PAGE, &from, &seen)) return;
+        if (hl_flight_find_in_directory(allocated, in.allocated, first, HL_SITES_PER_PAGE, &into, &seen)) return;
+        if (hl_flight_find_in_directory(freed, in.freed, first, HL_SITES_PER_PAGE, &from, &seen)) return;
         if (into) settle_counts(writable(into), from);
     }
     if (in.old_copy != freed) return;
-    if (find_pages(allocated, lane.allocated->old, OLD_DIRECTORY_PAGES, &old, &seen)) return;
+    if (hl_flight_find_pages(allocated, lane.allocated->old, OLD_DIRECTORY_PAGES, &old, &seen)) return;
     for (uint32_t first = 0; first < sites; first += HL_OLD_PER_PAGE) {
-        if (find_in_directory(allocated, old, first, HL_OLD_PER_PAGE, &into, &seen)) return;
-        if (find_in_directory(freed, in.old, first, HL_OLD_PER_PAGE, &from, &seen)) return;
+        if (hl_flight_find_in_directory(allocated, old, first, HL_OLD_PER_PAGE, &into, &seen)) return;
+        if (hl_flight_find_in_directory(freed, in.old, first, HL_OLD_PER_PAGE, &from, &seen)) return;
         if (into) settle_old(writable(into), from);
     }
 }
 
 /* Sites whose strings are newer than the copy are not ready in it. */
 static void settle_records(const struct hl_flight_copy *copy) {
-    const uint32_t *directory = at(copy, HL_SITE_DIRECTORY_PAGE);
+    const uint32_t *directory = hl_flight_at(copy, HL_SITE_DIRECTORY_PAGE);
     struct hl_problem seen;
     const void *page;
     for (uint32_t number = HL_SITE_FIRST; number < header_of(copy)->site_count; number++) {
         struct hl_site_sums site = {0};
-        if (find_in_directory(copy, directory, number, HL_SITES_PER_PAGE, &page, &seen)) return;
+        if (hl_flight_find_in_directory(copy, directory, number, HL_SITES_PER_PAGE, &page, &seen)) return;
         if (!page) continue;
         struct hl_site_record *record = (struct hl_site_record *)writable(page) + number % HL_SITES_PER_PAGE;
         if (read_record(copy, record, &site, &seen)) return;
@@ -366,19 +324,20 @@ static void settle_records(const struct hl_flight_copy *copy) {
 }
 
 static void settle_names(const struct hl_flight_copy *copy, uint32_t table, uint32_t count) {
-    uint32_t *names = writable(at(copy, table));
+    uint32_t *names = writable(hl_flight_at(copy, table));
     for (uint32_t i = 0; i < count; i++)
         if ((uint64_t)names[i] * 8 >= copy->pages * HL_PAGE_SIZE) names[i] = 0;
 }
 
 int hl_flight_settle(const struct hl_flight_copy *freed, struct hl_flight_copy *allocated, struct hl_problem *problem) {
     for (uint32_t number = 0; number < HL_LANES; number++) settle_lane(freed, allocated, number);
+    hl_objects_settle(freed, allocated);
     settle_records(allocated);
     settle_names(allocated, HL_LIBRARY_TABLE_PAGE, HL_LIBRARIES_MAX);
     settle_names(allocated, HL_TAG_TABLE_PAGE, HL_TAGS_MAX);
     unsigned char *bytes = realloc(allocated->bytes, allocated->pages_now * HL_PAGE_SIZE);
     if (!bytes) {
-        fail(problem, "there is no memory for its %llu pages", (unsigned long long)allocated->pages_now);
+        hl_flight_fail(problem, "there is no memory for its %llu pages", (unsigned long long)allocated->pages_now);
         return -ENOMEM;
     }
     memset(bytes + allocated->pages * HL_PAGE_SIZE, 0, (allocated->pages_now - allocated->pages) * HL_PAGE_SIZE);
@@ -390,5 +349,7 @@ int hl_flight_settle(const struct hl_flight_copy *freed, struct hl_flight_copy *
 
 void hl_flight_sums_release(struct hl_flight_sums *sums) {
     free(sums->sites);
+    free(sums->objects);
     sums->sites = NULL;
+    sums->objects = NULL;
 }

@@ -41,6 +41,7 @@ struct hl_span {
 struct hl_site_sums {
     uint32_t known; /* 0: no complete record, the figures are to be passed over */
     uint32_t line;
+    uint32_t has_objects; /* some were born there */
     uint8_t kind;
     uint32_t symbol_offset;
     uint64_t offset;
@@ -56,14 +57,29 @@ struct hl_site_sums {
     uint32_t new_age_max;
 };
 
+/* What was born at one site of one class and type; see struct hl_object_row. */
+struct hl_object_sums {
+    uint32_t site;
+    struct hl_span class_name;
+    uint8_t type;
+    uint8_t flags; /* enum hl_object_class_flag; GONE: all of these classes are */
+    uint64_t allocated, freed, bytes_allocated, bytes_freed;
+    uint64_t age_sum, age_max, temporary;
+    /* Since the baseline; `old_*`: of these, what was born before it. */
+    uint64_t allocated_since, freed_since, bytes_allocated_since, bytes_freed_since;
+    uint64_t old_freed, old_bytes_freed;
+};
+
 /* The spans point into the second copy: release the sums before the copies. */
 struct hl_flight_sums {
     const struct hl_flight_header *header; /* in the second copy */
     struct hl_site_sums *sites;            /* by number */
     uint32_t site_count;
     int64_t peak_bytes;
-    uint32_t impossible; /* sites with more frees than allocations */
-    uint32_t threads;    /* lanes that have an owner */
+    uint32_t impossible;            /* sites with more frees than allocations */
+    uint32_t threads;               /* lanes that have an owner */
+    struct hl_object_sums *objects; /* one for each site, class name and type; NULL: never accounted */
+    uint32_t object_count;
 };
 
 /* Is this the header of a flight file that this reader knows? 0, or -EINVAL with the problem. */

@@ -10,6 +10,7 @@
 #include "heapline_core.h"
 #include "lane.h"
 #include "lifecycle.h"
+#include "objects.h"
 #include "platform.h"
 #include "site_table.h"
 
@@ -85,4 +86,32 @@ HL_EXPORT int heapline_companion(const char *command, int third, int fourth) {
     hl_guard_leave(&hl_thread);
     errno = saved;
     return failed;
+}
+
+HL_EXPORT const char *heapline_objects_start(void) {
+    return heapline_enabled() ? hl_objects_start() : "heapline does not account this process";
+}
+
+HL_EXPORT void heapline_objects_stop(void) {
+    if (heapline_enabled()) hl_objects_stop();
+}
+
+HL_EXPORT int heapline_objects_on(void) {
+    return heapline_enabled() && hl_objects_on();
+}
+
+HL_EXPORT void heapline_objects_join(uintptr_t ractor) {
+    if (heapline_enabled()) hl_objects_join(ractor);
+}
+
+HL_EXPORT void heapline_objects_settle(void) {
+    if (heapline_enabled()) hl_objects_settle();
+}
+
+HL_EXPORT uint64_t heapline_objects_next_generation(void) {
+    return heapline_enabled() ? hl_objects_next_generation() : 0;
+}
+
+HL_EXPORT void heapline_objects_each(uint64_t from, uint64_t to, heapline_object_visitor *visit, void *context) {
+    if (heapline_enabled()) hl_objects_each(from, to, visit, context);
 }

@@ -9,6 +9,7 @@
 #include "flight.h"
 #include "guard.h"
 #include "object_heap.h"
+#include "objects.h"
 #include "ruby_vm.h"
 
 enum { STACK_BYTES = 256 * 1024 };
@@ -60,6 +61,7 @@ static void job(void *unused) {
     const int saved = errno;
     (void)unused;
     hl_object_heap_measure();
+    hl_objects_settle();
     hl_guard_enter(&hl_thread);
     if (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) && !__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST) &&
         start_helper())

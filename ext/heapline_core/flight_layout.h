@@ -16,6 +16,8 @@
  *     maxima, which begin again at a baseline).
  * F3  An allocation is counted before the program gets the block, a free before the allocator gets it back. Hence a
  *     reader that copies the frees first and the allocations second never sees more frees than allocations.
+ * F4  Ruby objects are counted by one writer at a time, under the VM's lock. A row's site and class are complete before
+ *     `object_rows` counts it and never change; a class's name comes later, and may become more telling.
  */
 #ifndef HL_FLIGHT_LAYOUT_H
 #define HL_FLIGHT_LAYOUT_H
@@ -23,7 +25,7 @@
 #include <stdint.h>
 
 #define HL_FLIGHT_MAGIC "HEAPLINE"
-#define HL_FLIGHT_VERSION 1u
+#define HL_FLIGHT_VERSION 2u
 #define HL_FLIGHT_BYTE_ORDER 0x01020304u
 
 #define HL_PAGE_SIZE 4096u
@@ -34,6 +36,10 @@
 #define HL_OLD_PER_PAGE 256u
 #define HL_LIBRARIES_MAX 1024u
 #define HL_TAGS_MAX 1024u
+#define HL_OBJECT_ROWS_MAX (1u << 18)
+#define HL_OBJECT_ROWS_PER_PAGE 32u
+#define HL_OBJECT_CLASSES_MAX (1u << 16)
+#define HL_OBJECT_CLASSES_PER_PAGE 512u
 
 /* Fixed pages. */
 #define HL_HEADER_PAGE 0u
@@ -113,6 +119,56 @@ struct hl_lane_record {
     int64_t published; /* `live` when it was last added to the header's live_bytes */
     uint64_t reserved[10];
 };
+
+/*
+ * Ruby objects of one class that were born at one site. Bytes are those of their slots in the object heap; ages count
+ * generations. `base_*` is what was counted when the row saw baseline number `baseline`, `old_*` the part of the frees
+ * since then whose objects were born before it; while `baseline` differs from the header's, the row has counted nothing
+ * since the baseline.
+ */
+struct hl_object_row {
+    uint32_t site;
+    uint32_t class_index;
+    uint64_t allocated;
+    uint64_t freed;
+    uint64_t bytes_allocated;
+    uint64_t bytes_freed;
+    uint64_t age_sum;   /* of freed objects */
+    uint64_t temporary; /* freed within the generation of birth or the next */
+    uint64_t baseline;
+    uint64_t base_allocated;
+    uint64_t base_freed;
+    uint64_t base_bytes_allocated;
+    uint64_t base_bytes_freed;
+    uint64_t old_freed;
+    uint64_t old_bytes_freed;
+    uint32_t age_max;
+    uint32_t reserved[3];
+};
+
+/* Rows and classes with a fixed number: 0 is none, HL_OBJECT_OTHER what found no room. */
+#define HL_OBJECT_OTHER 1u
+
+enum hl_object_class_flag {
+    HL_CLASS_UNNAMED = 1,   /* its name was not asked for yet */
+    HL_CLASS_ANONYMOUS = 2, /* it has none of its own: the name tells what it is a class of */
+    HL_CLASS_SINGLETON = 4,
+    HL_CLASS_HIDDEN = 8, /* the VM's own objects, without a class */
+    HL_CLASS_GONE = 16   /* the class itself was freed */
+};
+
+struct hl_object_class {
+    hl_string_ref name; /* 0: none (yet) */
+    uint8_t type;       /* of the objects: Ruby's T_STRING, T_DATA … */
+    uint8_t flags;      /* enum hl_object_class_flag */
+    uint16_t reserved;
+};
+
+/* At `object_directory`: page numbers of rows, then of classes. */
+#define HL_OBJECT_ROW_PAGES (HL_OBJECT_ROWS_MAX / HL_OBJECT_ROWS_PER_PAGE)
+#define HL_OBJECT_CLASS_PAGES (HL_OBJECT_CLASSES_MAX / HL_OBJECT_CLASSES_PER_PAGE)
+#define HL_OBJECT_DIRECTORY_PAGES                                                                                      \
+    (((HL_OBJECT_ROW_PAGES + HL_OBJECT_CLASS_PAGES) * sizeof(uint32_t) + HL_PAGE_SIZE - 1) / HL_PAGE_SIZE)
 
 /* COPIED: no process writes this file, it is a reader's copy of one that ran at `ended_ns`. */
 enum hl_state { HL_STATE_RUNNING = 1, HL_STATE_EXITED = 2, HL_STATE_EXECED = 3, HL_STATE_COPIED = 4 };
@@ -211,6 +267,18 @@ struct hl_flight_header {
     char options[512];    /* HEAPLINE as it was understood */
     int64_t mapped_bytes; /* of live blocks that glibc gave mappings of their own */
     struct hl_figures figures;
+
+    uint32_t object_directory; /* page number; 0: objects were never accounted */
+    uint32_t objects_on;       /* they are now */
+    uint32_t object_rows;      /* in use, number 0 included */
+    uint32_t object_classes;   /* likewise */
+    uint64_t objects_ns;       /* CLOCK_REALTIME when their accounting began; what is older is in no row */
+    uint64_t objects_allocated;
+    uint64_t objects_freed;
+    uint64_t objects_refused;    /* went to (other): no room for a row or a class */
+    uint64_t objects_untracked;  /* could not be followed to their end: no memory, or a heap of unknown build */
+    uint64_t objects_mismatches; /* their slot was used again and their end was not seen: counted as freed then */
+    uint64_t objects_ractors;    /* Ractors whose objects are not seen */
 };
 
 enum hl_attribution {
@@ -222,6 +290,8 @@ enum hl_attribution {
 _Static_assert(sizeof(struct hl_site_record) == 64, "64 records a page");
 _Static_assert(sizeof(struct hl_count) == 64, "one cache line");
 _Static_assert(sizeof(struct hl_old) == 16, "256 a page");
+_Static_assert(sizeof(struct hl_object_row) == 128, "32 a page");
+_Static_assert(sizeof(struct hl_object_class) == 8, "512 a page");
 _Static_assert(sizeof(struct hl_lane_record) == 128, "5 pages of lanes");
 _Static_assert(sizeof(struct hl_flight_header) <= HL_PAGE_SIZE, "one page");
 

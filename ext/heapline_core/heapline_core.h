@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEAPLINE_ABI_VERSION 1u
+#define HEAPLINE_ABI_VERSION 2u
 
 /* The version that the loaded core implements: HEAPLINE_ABI_VERSION of its build. */
 uint32_t heapline_abi_version(void);
@@ -52,5 +52,27 @@ uint64_t heapline_generation(void);
  * unit separators (0x1f), the first a path. It gets these descriptors as 3 and 4 (-1: none), stderr, and no others. 0
  * or -errno. */
 int heapline_companion(const char *command, int third, int fourth);
+
+/* Ruby objects. All of these with the GVL, where Ruby may be called; none raises. */
+
+/* Account them from now on, anew where that was stopped before; NULL, or why it cannot be. In the main Ractor. */
+const char *heapline_objects_start(void);
+void heapline_objects_stop(void);
+/* 1 while they are accounted. */
+int heapline_objects_on(void);
+
+/* Bring the hooks into a Ractor (its VALUE) that was there before the start. */
+void heapline_objects_join(uintptr_t ractor);
+
+/* Give all classes that were met their names in the flight file. */
+void heapline_objects_settle(void);
+
+/* Begin a new generation of objects; its number. */
+uint64_t heapline_objects_next_generation(void);
+
+/* Call `visit` with each living object that was born in generations `from` … `to`. GC must be off meanwhile, and no
+ * object may be made. */
+typedef void heapline_object_visitor(void *context, uintptr_t object, uint32_t site, uint64_t generation);
+void heapline_objects_each(uint64_t from, uint64_t to, heapline_object_visitor *visit, void *context);
 
 #endif

@@ -26,6 +26,7 @@
 #include "library.h"
 #include "location.h"
 #include "object_heap.h"
+#include "objects.h"
 #include "options.h"
 #include "preload_order.h"
 #include "real_malloc.h"
@@ -41,6 +42,7 @@ enum hl_life hl_life;
 uint64_t hl_trailer_key;
 static pthread_key_t thread_end_key;
 static int thread_end_key_made;
+static int objects_asked;
 
 static void open_gate(void) {
     __atomic_store_n(&hl_gate.open, 1, __ATOMIC_RELEASE);
@@ -79,6 +81,7 @@ static void ruby_ends(void) {
     if (!hl_exit_report_due()) return;
     hl_ruby_flush_output();
     if (hl_options.gc) hl_ruby_collect();
+    hl_objects_settle();
     hl_object_heap_measure();
     hl_guard_enter(&hl_thread);
     if (hl_thread.own) {
@@ -158,6 +161,7 @@ static void become_child(void) {
     hl_errand_after_fork_child();
     hl_site_table_become_child();
     hl_lane_baseline(HL_BASELINE_FORK);
+    hl_objects_become_child();
     open_gate();
 }
 
@@ -195,6 +199,10 @@ static uint64_t wait_for_ruby(void) {
     const int saved = errno;
     hl_guard_enter(thread);
     const int attached = hl_ruby_attach(ruby_ends);
+    if (attached && hl_options.objects && !objects_asked) {
+        objects_asked = 1;
+        hl_objects_ask();
+    }
     hl_guard_leave(thread);
     errno = saved;
     return attached ? hl_gc_count() : 0;

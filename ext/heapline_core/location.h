@@ -54,6 +54,11 @@ int hl_ruby_line_public(struct hl_frame frame, struct hl_ruby_line *line, char *
 /* The method label of a frame into `label` of HL_LABEL_MAX bytes; its length. */
 size_t hl_ruby_label(const struct hl_ruby_line *line, char *label);
 
+/* A class's or module's name into `buffer`; its length, 0 where it has none or is none. With the GVL, outside GC. */
+size_t hl_ruby_module_name(hl_value module, char *buffer, size_t size);
+/* The object that a singleton class belongs to. With the GVL. */
+hl_value hl_ruby_attached_object(hl_value singleton);
+
 /* The site of an allocation by `caller`; `with_ruby` 0: do not look at Ruby. */
 uint32_t hl_locate_slow(struct hl_lane *lane, uint64_t pc, uintptr_t caller, int with_ruby);
 

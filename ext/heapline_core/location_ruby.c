@@ -196,15 +196,14 @@ static uint64_t flags_of(hl_value object) {
 }
 
 /* A module's name where it has one; asking allocates nothing. */
-static size_t module_name(hl_value module, char *buffer, size_t size) {
+size_t hl_ruby_module_name(hl_value module, char *buffer, size_t size) {
     if (!is_object(module)) return 0;
     uint64_t type = flags_of(module) & TYPE_MASK;
     if (type != T_CLASS && type != T_MODULE) return 0;
     return read_string(1, hl_ruby.rb_mod_name(module), buffer, size);
 }
 
-/* The object that a singleton class belongs to. */
-static hl_value attached_object(hl_value singleton) {
+hl_value hl_ruby_attached_object(hl_value singleton) {
     if (hl_ruby.rb_class_attached_object) return hl_ruby.rb_class_attached_object(singleton);
     return hl_ruby.rb_attr_get ? hl_ruby.rb_attr_get(singleton, hl_ruby.attached_name) : 0;
 }
@@ -217,11 +216,11 @@ static int is_method(hl_value frame) {
 static size_t owner_prefix(hl_value method, char *buffer, size_t size) {
     if (!is_method(method)) return 0;
     hl_value owner = *(const hl_value *)(method + HL_METHOD_OWNER);
-    size_t length = module_name(owner, buffer, size - 1);
+    size_t length = hl_ruby_module_name(owner, buffer, size - 1);
     if (length) {
         buffer[length++] = '#';
     } else if (is_object(owner) && hl_ruby.rb_profile_frame_singleton_method_p(method) > HIGHEST_NIL) {
-        length = module_name(attached_object(owner), buffer, size - 1);
+        length = hl_ruby_module_name(hl_ruby_attached_object(owner), buffer, size - 1);
         if (length) buffer[length++] = '.';
     }
     return length;

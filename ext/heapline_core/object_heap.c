@@ -6,7 +6,7 @@
 #include "flight.h"
 #include "ruby_vm.h"
 
-enum { SLOT_BYTES = 40, POOLS = 5 };
+enum { SLOT_BYTES = 40, POOLS = 5, LARGEST_SLOT = 640, HEAP_PAGE_BYTES = 65536 };
 
 static const hl_value *gc_module;
 
@@ -64,4 +64,35 @@ void hl_object_heap_measure(void) {
     figures->free_slots = statistic("heap_free_slots");
     figures->live_slot_bytes = live_bytes(figures->live_slots);
     __atomic_store_n(&figures->objects_ns, hl_flight_now(), __ATOMIC_RELEASE);
+}
+
+static hl_value ask_least(hl_value answer) {
+    *(uint64_t *)answer = pool_statistic(0, "slot_size");
+    return 0;
+}
+
+uint32_t hl_object_heap_least_slot(void) {
+    uint64_t bytes = 0;
+    int raised = 0;
+    if (!can_measure()) return 0;
+    if (!has_pools()) return SLOT_BYTES;
+    const hl_value error = hl_ruby.rb_errinfo();
+    hl_ruby.rb_protect(ask_least, (hl_value)&bytes, &raised);
+    if (raised) hl_ruby.rb_set_errinfo(error);
+    return !raised && bytes >= SLOT_BYTES && bytes <= LARGEST_SLOT && bytes % 8 == 0 ? (uint32_t)bytes : 0;
+}
+
+/* Ruby 3.2 has pools and does not export rb_gc_obj_slot_size: a heap page begins with the address of its description,
+ * and that with the size of the page's slots. What is no size of slots is not taken for one. */
+static uint16_t described_slot_bytes(hl_value object) {
+    const char *page = *(char *const *)(object & ~(hl_value)(HEAP_PAGE_BYTES - 1));
+    const uint16_t bytes = *(const uint16_t *)page;
+    for (unsigned known = SLOT_BYTES; known <= LARGEST_SLOT; known *= 2)
+        if (bytes == known) return bytes;
+    return SLOT_BYTES;
+}
+
+uint16_t hl_object_heap_slot_bytes(hl_value object) {
+    if (hl_ruby.rb_gc_obj_slot_size) return (uint16_t)hl_ruby.rb_gc_obj_slot_size(object);
+    return has_pools() ? described_slot_bytes(object) : SLOT_BYTES;
 }

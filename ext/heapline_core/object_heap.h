@@ -5,8 +5,19 @@
 #ifndef HL_OBJECT_HEAP_H
 #define HL_OBJECT_HEAP_H
 
+#include <stdint.h>
+
+#include "ruby_vm.h"
+
 /* Take the object heap's figures into the flight's header. On a thread of Ruby's with the GVL, where Ruby may be
  * called: in a postponed job or an at_exit handler, never inside malloc. Without the guard: Ruby may switch threads. */
 void hl_object_heap_measure(void);
+
+/* Bytes of the smallest slots: no two objects are nearer. 0 where it cannot be known. When hl_object_heap_measure may
+ * be called. */
+uint32_t hl_object_heap_least_slot(void);
+
+/* Bytes of the slot that holds an object. Also inside a hook. */
+uint16_t hl_object_heap_slot_bytes(hl_value object);
 
 #endif

@@ -75,7 +75,22 @@ enum {
     X(hl_value, rb_funcallv, (hl_value object, uintptr_t name, int count, const hl_value *arguments))                  \
     X(hl_value, rb_errinfo, (void))                                                                                    \
     X(void, rb_set_errinfo, (hl_value error))                                                                          \
-    X(int, rb_postponed_job_register_one, (unsigned flags, void (*function)(void *), void *data))
+    X(int, rb_postponed_job_register_one, (unsigned flags, void (*function)(void *), void *data))                      \
+    /* for objects (objects.h) */                                                                                      \
+    X(void, rb_add_event_hook2, (void (*function)(hl_value, const void *), uint32_t events, hl_value data, int flags)) \
+    X(int, rb_remove_event_hook, (void (*function)(hl_value, const void *)))                                           \
+    X(hl_value, rb_tracearg_object, (const void *event))                                                               \
+    X(hl_value, rb_gc_location, (hl_value object))                                                                     \
+    X(hl_value, rb_data_typed_object_wrap, (hl_value klass, void *data, const void *type))                             \
+    X(void, rb_gc_register_address, (hl_value * place))                                                                \
+    X(hl_value, rb_gc_disable, (void))                                                                                 \
+    X(hl_value, rb_gc_enable, (void))                                                                                  \
+    X(hl_value, rb_gc_latest_gc_info, (hl_value symbol))                                                               \
+    X(hl_value, rb_class_real, (hl_value klass))                                                                       \
+    X(hl_value, rb_class_get_superclass, (hl_value klass))                                                             \
+    X(hl_value, rb_obj_alloc, (hl_value klass))                                                                        \
+    X(const char *, rb_imemo_name, (int type))                                                                         \
+    X(size_t, rb_gc_obj_slot_size, (hl_value object)) /* >= 3.3 */
 
 struct hl_ruby {
     const struct hl_ruby_layout *layout; /* NULL: unknown version */

@@ -74,6 +74,10 @@ static hl_string_ref intern(struct hl_text_view text) {
     return fresh ? fresh : hl_flight_string(text.bytes, text.length);
 }
 
+hl_string_ref hl_string_intern(const char *bytes, size_t length) {
+    return intern((struct hl_text_view){bytes, length});
+}
+
 /* Whoever reads the number sees the record behind it, also one that does not know of liburcu's own barriers. */
 static uint32_t site_of(struct cds_lfht_node *node) {
     return __atomic_load_n(&caa_container_of(node, struct site_node, node)->site, __ATOMIC_ACQUIRE);

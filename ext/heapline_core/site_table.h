@@ -52,6 +52,9 @@ struct hl_site_record *hl_site_record(uint32_t site);
 uint16_t hl_library_intern(const char *name, size_t length);
 uint16_t hl_tag_intern(const char *name, size_t length);
 
+/* The place of a string in the flight, which has each one once; 0 where there is no room. */
+hl_string_ref hl_string_intern(const char *bytes, size_t length);
+
 void hl_site_table_before_fork(void);
 void hl_site_table_after_fork_parent(void);
 void hl_site_table_after_fork_child(void);

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../ext/heapline/flight_pages.h"
 #include "../../ext/heapline/flight_reader.h"
+#include "../../ext/heapline/object_reader.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
@@ -34,6 +36,8 @@ static void mend(struct hl_flight_copy *copy, unsigned char choice) {
     header->site_count %= 1024;
     header->library_count %= HL_LIBRARIES_MAX;
     header->tag_count %= HL_TAGS_MAX;
+    header->object_rows %= 1024;
+    header->object_classes %= 1024;
     header->command_length %= sizeof(header->command);
 }
 
@@ -56,6 +60,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     if (hl_flight_sum(&first, &second, &sums, &problem) == 0) {
         for (uint32_t i = 0; i < sums.site_count; i++)
             sum += touch(sums.sites[i].path) + touch(sums.sites[i].label) + touch(sums.sites[i].library);
+        for (uint32_t i = 0; i < sums.object_count; i++) sum += touch(sums.objects[i].class_name);
         __asm__ volatile("" : : "r"(sum)); /* the reads must not be optimised away */
         hl_flight_sums_release(&sums);
         if (split && hl_flight_settle(&first, &second, &problem)) abort();

@@ -6,7 +6,7 @@ require "support/flight_builder"
 require "support/growth_simulator"
 require "stringio"
 
-# A file with sites in several lanes, a baseline and names of all kinds.
+# A file with sites in several lanes, a baseline, names of all kinds and objects.
 def sample(sites)
   builder = FlightBuilder.new(baseline: 2, baseline_kind: 2)
   numbers = (1..sites).map { |line| builder.ruby_site("a.rb", line, label: "A#a", library: "l.so", tag: "t") }
@@ -15,6 +15,8 @@ def sample(sites)
   builder.lane(1, baseline: 2, owner: 7)
   builder.base(1, numbers.first, allocations: 1, bytes_allocated: 10)
   builder.old(1, numbers.first, frees: 1, bytes_freed: 10)
+  builder.object(numbers.first, "Cache", allocated: 5, freed: 2, bytes_allocated: 200, bytes_freed: 80, baseline: 2)
+  builder.object(numbers.last, "Cache", allocated: 1, bytes_allocated: 40)
   builder.to_s
 end
 

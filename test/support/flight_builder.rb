@@ -12,6 +12,11 @@ class FlightBuilder
   LANE_TABLE_PAGE = 3
   LIBRARY_TABLE_PAGE = 8
   TAG_TABLE_PAGE = 9
+  OBJECT_ROWS_PER_PAGE = 32
+  OBJECT_ROW_PAGES = (1 << 18) / OBJECT_ROWS_PER_PAGE
+  OBJECT_DIRECTORY_PAGES = 9
+  OBJECT_FIELDS = %i[allocated freed bytes_allocated bytes_freed age_sum temporary baseline base_allocated base_freed
+                     base_bytes_allocated base_bytes_freed old_freed old_bytes_freed].freeze
   KINDS = { special: 0, ruby: 1, native: 2 }.freeze
   COUNT_FIELDS = %i[allocations bytes_allocated frees bytes_freed age_sum age_ms_sum temporary].freeze
 
@@ -26,11 +31,14 @@ class FlightBuilder
     peak_bytes: [160, "q"], peak_ns: [168, "Q"], own_bytes: [176, "Q"], sites_refused: [184, "Q"],
     pages_refused: [192, "Q"], counts_lost: [200, "Q"], mismatches: [208, "Q"], ruby: [216, "a96"],
     allocator: [312, "a64"], command: [376, "a1024"], command_length: [1400, "L"], options: [1404, "a512"],
-    mapped_bytes: [1920, "q"], figures: [1928, "a632"]
+    mapped_bytes: [1920, "q"], figures: [1928, "a632"], object_directory: [2560, "L"], objects_on: [2564, "L"],
+    object_rows: [2568, "L"], object_classes: [2572, "L"], objects_ns: [2576, "Q"], objects_allocated: [2584, "Q"],
+    objects_freed: [2592, "Q"], objects_refused: [2600, "Q"], objects_untracked: [2608, "Q"],
+    objects_mismatches: [2616, "Q"], objects_ractors: [2624, "Q"]
   }.freeze
 
   DEFAULTS = {
-    version: 1, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
+    version: 2, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
     ended_ns: 13_300_000_000, page_limit: 1 << 18, site_limit: 1 << 17, gc_count: 7, generation: 7, attribution: 1,
     ruby: "ruby 3.4.11 (2026-01-01 revision 0) [x86_64-linux]", allocator: "glibc 2.41"
   }.freeze
@@ -71,6 +79,21 @@ class FlightBuilder
     put((page * PAGE) + (site % OLD_PER_PAGE * 16), [frees, bytes_freed].pack("QQ"))
   end
 
+  # Ruby objects of one class that were born at a site: OBJECT_FIELDS, age_max. Each call makes a row and a class of its
+  # own. type: the number of T_OBJECT and so on; flags: see enum hl_object_class_flag.
+  def object(site, class_name, type: 1, flags: 0, age_max: 0, **fields)
+    number = (@objects ||= begin_objects) + 1
+    @objects = number
+    put(object_at(OBJECT_ROW_PAGES + (number / 512), number % 512 * 8), [string(class_name), type, flags].pack("LCC"))
+    figures = OBJECT_FIELDS.map { |name| fields.fetch(name, 0) }
+    put(object_row_at(number), [site, number, *figures, age_max].pack("LLQ13L"))
+  end
+
+  # Offset of a row of objects.
+  def object_row_at(number)
+    object_at(number / OBJECT_ROWS_PER_PAGE, number % OBJECT_ROWS_PER_PAGE * 128)
+  end
+
   # Fields of the lane's own record.
   def lane(number, owner: 0, baseline: 0, live: 0, high: 0, published: 0)
     at = lane_at(number)
@@ -82,7 +105,7 @@ class FlightBuilder
   def to_s(**header)
     fields = @header.merge(page_count: @bytes.bytesize / PAGE, site_count: @site_count, command: @command,
                            command_length: @command.bytesize, library_count: @tables[LIBRARY_TABLE_PAGE].size,
-                           tag_count: @tables[TAG_TABLE_PAGE].size).merge(header)
+                           tag_count: @tables[TAG_TABLE_PAGE].size, **object_header).merge(header)
     bytes = @bytes.dup
     bytes[0, 8] = "HEAPLINE"
     fields.each do |name, value|
@@ -114,6 +137,24 @@ class FlightBuilder
   end
 
   private
+
+  # Number 1 is (other).
+  def begin_objects
+    @header[:object_directory] = pages(OBJECT_DIRECTORY_PAGES)
+    1
+  end
+
+  # Offset in the page that an entry of the directory leads to.
+  def object_at(entry, offset)
+    place = (@header[:object_directory] * PAGE) + (entry * 4)
+    put(place, [pages(1)].pack("L")) if @bytes[place, 4] == "\0\0\0\0"
+    (@bytes[place, 4].unpack1("L") * PAGE) + offset
+  end
+
+  def object_header
+    count = @objects ? @objects + 1 : 0
+    { object_rows: count, object_classes: count }
+  end
 
   def site(kind, path: 0, line: 0, label: 0, library: nil, tag: nil, offset: 0, symbol_offset: 0)
     number = @site_count

@@ -11,7 +11,7 @@ module Heapline
     # What becomes of a flight file that is copied while its process goes on: frees are the first copy's, allocations
     # the second's, and the copy tells so by itself.
     class FlightCopyTest < Minitest::Test
-      READER = File.join(ROOT, "ext", "heapline", "flight_reader.c")
+      READER = %w[flight_reader flight_pages object_reader].map { |name| File.join(ROOT, "ext/heapline/#{name}.c") }
 
       def setup
         @directory = Dir.mktmpdir("heapline-test")
@@ -29,7 +29,7 @@ module Heapline
       def settled(first, second, bytes: nil)
         first.write(path("first"))
         File.binwrite(path("second"), second.to_s[0, bytes || second.to_s.bytesize])
-        program = NativePrograms.program("settle", READER)
+        program = NativePrograms.program("settle", *READER)
         output, status = Open3.capture2e(program, path("first"), path("second"), path("result"))
         assert status.success?, output
         Flight.read(path("result"))

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "object_ractors.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "flight.h"
+#include "real_malloc.h"
+
+/* As vm_trace.c has it, 3.1 to 3.4; nothing but our own hooks in the current Ractor's list is taken for one. */
+struct hook {
+    uint32_t flags, events;
+    hl_object_hook *function;
+    hl_value data;
+    struct hook *next;
+    void *filter_thread;
+    uint64_t filter_line;
+};
+
+/* A Ractor begins with its object, its number, and the list of its hooks. */
+struct ractor {
+    hl_value self;
+    uint32_t number;
+    struct hook *hooks;
+    uint32_t events;
+};
+
+enum { THREAD_RACTOR = 24, WAITING = 16 };
+
+/* ONE_LIST: all Ractors have the hooks. EACH: each has a list of its own. UNKNOWN: they have, and it was not found. */
+static enum { ONE_LIST, EACH, UNKNOWN } kind;
+static struct hook born_hook, died_hook; /* what the VM made of ours */
+static hl_value waiting[WAITING];        /* Ractors that are being made; 0: none */
+static uint32_t waiting_count;
+static const hl_value *ractor_class;
+static int running;
+
+static const struct ractor *current_ractor(void) {
+    const char *thread = *(char **)(hl_ruby.rb_thread_current() + HL_TYPED_DATA);
+    return *(struct ractor *const *)(thread + THREAD_RACTOR);
+}
+
+static int is_ours(const struct hook *hook, hl_object_hook *function) {
+    return hook && hook->function == function && hook->data == 0 && !hook->filter_thread && !hook->filter_line;
+}
+
+static int lists_are_found(hl_object_hook *born, hl_object_hook *died) {
+    const struct hook *hook = current_ractor()->hooks;
+    if (!is_ours(hook, born) || !is_ours(hook->next, died)) return 0;
+    born_hook = *hook;
+    died_hook = *hook->next;
+    return 1;
+}
+
+void hl_object_ractors_start(hl_object_hook *born, hl_object_hook *died) {
+    ractor_class = dlsym(RTLD_DEFAULT, "rb_cRactor");
+    memset(waiting, 0, sizeof(waiting));
+    waiting_count = 0;
+    kind = UNKNOWN;
+    if (hl_ruby.layout && hl_ruby.layout->major >= 4)
+        kind = ONE_LIST;
+    else if (hl_ruby.layout && !hl_ruby.public_only && lists_are_found(born, died))
+        kind = EACH;
+    running = 1;
+}
+
+/* Those of other Ractors stay in their lists, and do nothing while the events are off (J3 holds for what they miss). */
+void hl_object_ractors_stop(void) {
+    running = 0;
+}
+
+/* A block as the VM makes one: it frees it with the list. Zeroed to its end, so that no trailer is found there. */
+static struct hook *copy_of(const struct hook *hook, struct hook *next) {
+    enum { ROOM = 64 };
+    struct hook *copy = hl_real.calloc(1, sizeof(*copy) + ROOM);
+    if (!copy) return NULL;
+    *copy = *hook;
+    copy->next = next;
+    return copy;
+}
+
+static void add_hooks(struct ractor *ractor) {
+    for (const struct hook *hook = ractor->hooks; hook; hook = hook->next)
+        if (hook->function == born_hook.function) return;
+    struct hook *died = copy_of(&died_hook, ractor->hooks), *born = died ? copy_of(&born_hook, died) : NULL;
+    if (!born) return;
+    __atomic_store_n(&ractor->hooks, born, __ATOMIC_RELEASE);
+    ractor->events |= born_hook.events | died_hook.events;
+}
+
+/* 1 where the Ractor is set up. */
+static int see_to(hl_value object) {
+    struct ractor *ractor = *(struct ractor **)(object + HL_TYPED_DATA);
+    if (!ractor) return 0;
+    add_hooks(ractor);
+    return 1;
+}
+
+static void see_to_those_waiting(void) {
+    for (unsigned i = 0; i < WAITING; i++) {
+        if (!waiting[i] || !see_to(waiting[i])) continue;
+        waiting[i] = 0;
+        waiting_count--;
+    }
+}
+
+static void wait_for(hl_value object) {
+    for (unsigned i = 0; i < WAITING; i++) {
+        if (waiting[i]) continue;
+        waiting[i] = object;
+        waiting_count++;
+        return;
+    }
+    hl_add(&hl_flight.header->objects_ractors, 1);
+}
+
+void hl_object_ractors_born(hl_value object, hl_value klass) {
+    if (kind == ONE_LIST) return;
+    if (HL_UNLIKELY(waiting_count)) see_to_those_waiting();
+    if (HL_LIKELY(!ractor_class || klass != *ractor_class)) return;
+    if (kind == EACH)
+        wait_for(object);
+    else
+        hl_add(&hl_flight.header->objects_ractors, 1);
+}
+
+void hl_object_ractors_died(hl_value object) {
+    for (unsigned i = 0; waiting_count && i < WAITING; i++) {
+        if (waiting[i] != object) continue;
+        waiting[i] = 0;
+        waiting_count--;
+    }
+}
+
+void hl_object_ractors_move(void) {
+    for (unsigned i = 0; waiting_count && i < WAITING; i++)
+        if (waiting[i]) waiting[i] = hl_ruby.rb_gc_location(waiting[i]);
+}
+
+void hl_object_ractors_join(hl_value object) {
+    if (!running || kind == ONE_LIST || *(struct ractor **)(object + HL_TYPED_DATA) == current_ractor()) return;
+    if (kind == UNKNOWN || !see_to(object)) hl_add(&hl_flight.header->objects_ractors, 1);
+}
