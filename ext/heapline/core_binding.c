@@ -26,6 +26,7 @@ static struct {
     uint16_t (*tag_set)(uint16_t);
     uint64_t (*baseline)(void);
     void (*totals)(uint64_t *, uint64_t *);
+    int64_t (*peak_restart)(int64_t *);
     uint64_t (*generation)(void);
     int (*companion)(const char *, int, int);
 } core;
@@ -46,6 +47,7 @@ static int find_core(void) {
            find_function("heapline_quiet_set", &core.quiet_set) &&
            find_function("heapline_tag_intern", &core.tag_intern) && find_function("heapline_tag_set", &core.tag_set) &&
            find_function("heapline_baseline", &core.baseline) && find_function("heapline_totals", &core.totals) &&
+           find_function("heapline_peak_restart", &core.peak_restart) &&
            find_function("heapline_generation", &core.generation) &&
            find_function("heapline_companion", &core.companion) && find_function("heapline_enabled", &core.enabled);
 }
@@ -149,6 +151,15 @@ static VALUE rbhl_totals(VALUE self) {
     return rb_assoc_new(ULL2NUM(allocated), ULL2NUM(freed));
 }
 
+/* Native.peak_restart -> [bytes live at most since the last call, bytes live now]: see heapline_peak_restart. */
+static VALUE rbhl_peak_restart(VALUE self) {
+    int64_t live = 0;
+    (void)self;
+    rbhl_check_enabled();
+    const int64_t peak = core.peak_restart(&live);
+    return rb_assoc_new(LL2NUM(peak), LL2NUM(live));
+}
+
 static VALUE rbhl_generation(VALUE self) {
     (void)self;
     rbhl_check_enabled();
@@ -182,6 +193,7 @@ void rbhl_define_core(VALUE native, VALUE not_enabled) {
     rb_define_singleton_method(native, "tag_set", rbhl_tag_set, 1);
     rb_define_singleton_method(native, "baseline", rbhl_baseline, 0);
     rb_define_singleton_method(native, "totals", rbhl_totals, 0);
+    rb_define_singleton_method(native, "peak_restart", rbhl_peak_restart, 0);
     rb_define_singleton_method(native, "generation", rbhl_generation, 0);
     rb_define_singleton_method(native, "companion", rbhl_companion, 3);
 }

@@ -75,6 +75,14 @@ HL_EXPORT void heapline_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed)
     if (heapline_enabled()) hl_lane_totals(bytes_allocated, bytes_freed);
 }
 
+HL_EXPORT int64_t heapline_peak_restart(int64_t *live) {
+    int64_t peak = *live = 0;
+    hl_guard_enter(&hl_thread);
+    if (heapline_enabled()) peak = hl_lane_restart_peak(hl_thread.own, live);
+    hl_guard_leave(&hl_thread);
+    return peak;
+}
+
 HL_EXPORT uint64_t heapline_generation(void) {
     return heapline_enabled() ? hl_generation() : 0;
 }

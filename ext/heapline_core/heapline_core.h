@@ -45,6 +45,10 @@ uint64_t heapline_baseline(void);
 /* Exact totals of this process over all lanes (an instant's, while others run): bytes allocated and bytes freed. */
 void heapline_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed);
 
+/* The most bytes that were live at a time since the last call (or the start), and in *live those that are live now; the
+ * next time begins here. Exact for the calling thread; of each other thread up to 64 KiB may be missing. */
+int64_t heapline_peak_restart(int64_t *live);
+
 /* The report's number of generations so far: GC.count plus the number of baselines. */
 uint64_t heapline_generation(void);
 

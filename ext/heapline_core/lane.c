@@ -216,20 +216,34 @@ HL_COLD struct hl_count *hl_lane_count_slow(struct hl_lane *lane, uint32_t site)
     return page + site % HL_SITES_PER_PAGE;
 }
 
+/* Whether `most` was raised to `value`: it was below. */
+static int raise_to(int64_t *most, int64_t value) {
+    int64_t known = __atomic_load_n(most, __ATOMIC_RELAXED);
+    while (value > known)
+        if (__atomic_compare_exchange_n(most, &known, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return 1;
+    return 0;
+}
+
+/* The most that was live at a time since hl_lane_restart_peak. In this process's memory: who asks is in it. */
+static int64_t peak_since;
+
 void hl_lane_publish(struct hl_lane *lane) {
     struct hl_lane_record *record = lane->record;
     struct hl_flight_header *header = hl_flight.header;
     const int64_t change = record->live - record->published;
     const int64_t before = __atomic_fetch_add(&header->live_bytes, change, __ATOMIC_RELAXED);
     const int64_t high = before + (record->high - record->published);
-    int64_t peak = __atomic_load_n(&header->peak_bytes, __ATOMIC_RELAXED);
     record->published = record->high = record->live;
     limit_publishing(lane);
-    while (high > peak)
-        if (__atomic_compare_exchange_n(&header->peak_bytes, &peak, high, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-            set64(&header->peak_ns, hl_flight_now());
-            break;
-        }
+    raise_to(&peak_since, high);
+    if (raise_to(&header->peak_bytes, high)) set64(&header->peak_ns, hl_flight_now());
+}
+
+int64_t hl_lane_restart_peak(struct hl_lane *own, int64_t *live) {
+    if (own) hl_lane_publish(own);
+    *live = __atomic_load_n(&hl_flight.header->live_bytes, __ATOMIC_RELAXED);
+    const int64_t peak = __atomic_exchange_n(&peak_since, *live, __ATOMIC_RELAXED);
+    return peak > *live ? peak : *live;
 }
 
 void hl_lane_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed) {

@@ -73,6 +73,10 @@ void hl_lane_turn(struct hl_lane *lane, uint64_t generation);
 /* Add the lane's live bytes to the process's, and note the peak. */
 void hl_lane_publish(struct hl_lane *lane);
 
+/* The most that was live at a time since the last call, and in *live what is live now; the next time begins here.
+ * own: the lane of the calling thread, or NULL. Of each other thread up to HL_PUBLISH_BYTES may be missing. */
+int64_t hl_lane_restart_peak(struct hl_lane *own, int64_t *live);
+
 /* The counters of `site` where the lane has no page for them yet; NULL where there is no room. */
 struct hl_count *hl_lane_count_slow(struct hl_lane *lane, uint32_t site);
 

@@ -283,6 +283,24 @@ static void the_peak_is_noted_where_it_was(void) {
     CHECK_EQUAL(hl_flight.header->peak_bytes, 600000);
 }
 
+static void the_peak_of_a_while_is_asked_for(void) {
+    begin();
+    struct hl_lane *lane = acquire();
+    static struct block blocks[4];
+    int64_t live = 0;
+    birth(lane, &blocks[0], 1000, SITE);
+    hl_lane_restart_peak(lane, &live);
+    CHECK_EQUAL(live, 1000);
+    birth(lane, &blocks[1], 20, SITE);
+    birth(lane, &blocks[2], 300000, SITE);
+    death(lane, &blocks[2]);
+    birth(lane, &blocks[3], 5, SITE);
+    CHECK_EQUAL(hl_lane_restart_peak(lane, &live), 301020);
+    CHECK_EQUAL(live, 1025);
+    CHECK_EQUAL(hl_lane_restart_peak(lane, &live), 1025);
+    hl_lane_release(lane);
+}
+
 static void live_bytes_are_published_in_steps(void) {
     struct block block;
     begin();
@@ -450,6 +468,7 @@ static const struct check_test tests[] = {
     {"without_room_there_is_no_lane", without_room_there_is_no_lane},
     {"the_shared_lane_loses_nothing", the_shared_lane_loses_nothing},
     {"the_peak_is_noted_where_it_was", the_peak_is_noted_where_it_was},
+    {"the_peak_of_a_while_is_asked_for", the_peak_of_a_while_is_asked_for},
     {"live_bytes_are_published_in_steps", live_bytes_are_published_in_steps},
     {"a_baseline_keeps_before_and_after_apart", a_baseline_keeps_before_and_after_apart},
     {"the_next_baseline_begins_anew", the_next_baseline_begins_anew},

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require_relative "../model/growth_finding"
+require_relative "growth_window"
+require_relative "lines"
+require_relative "own_thread"
+require_relative "retained_objects"
+
+module Heapline
+  module Checks
+    # Runs a block again and again and says which lines hold more memory with each run. docs/checks.md explains the rule
+    # (Model::GrowthRule) and shows how sure it is.
+    #
+    # After the warm-up the block runs `iterations` times. Where that leaves nothing more behind, it is the answer.
+    # Otherwise the block gets the benefit of the doubt: a second round, and then windows of two, four and eight rounds,
+    # each judged alone, until one is clear. So a cache has time to fill, and only a block that fails runs longer.
+    class Growth
+      # Rounds before anything is judged, and in each window that is.
+      SETTLING = [1, 1].freeze
+      JUDGED = [2, 4, 8].freeze
+      # The block sees the same random numbers each time, so that the answer is the same each time.
+      SEED = 1
+
+      # iterations: runs of the block in a round, at least ten. warmup: runs before. only, ignore: see Lines.
+      # own_thread: look at what the calling thread allocates only; nil: where that is not the main thread.
+      def initialize(iterations: 100, warmup: 10, only: nil, ignore: nil, own_thread: nil)
+        least = GrowthWindow::POINTS
+        raise ArgumentError, "iterations: at least #{least}, not #{iterations}" if iterations < least
+        raise ArgumentError, "warmup: 0 or more, not #{warmup}" if warmup.negative?
+
+        @iterations = iterations
+        @warmup = warmup
+        @lines = Lines.new(only: only, ignore: ignore)
+        @own_thread = own_thread.nil? ? Thread.current != Thread.main : own_thread
+      end
+
+      # Run it: Model::BlockGrowth. Raises what the block raises; NotEnabled without the preload.
+      def run(&block)
+        owner = OwnThread.new if @own_thread
+        @runs = 0
+        block = owner.around(block) if owner
+        findings = seeded { grown(owner&.of(@lines) || @lines, block) }
+        Model::BlockGrowth.new(findings: findings.freeze, iterations: @runs, own_thread: @own_thread)
+      ensure
+        owner&.release
+      end
+
+      private
+
+      def seeded
+        former = srand(SEED)
+        yield
+      ensure
+        srand(former) if former
+      end
+
+      # Array of GrowthFinding.
+      def grown(lines, block)
+        run_times(@warmup, block)
+        GrowthWindow.rehearse(lines)
+        return [] unless SETTLING.all? { |rounds| window(rounds, lines, block).risen? }
+
+        JUDGED.each do |rounds|
+          window = window(rounds, lines, block)
+          case window.verdict
+          when :not then return []
+          when :grows then return findings(window, block)
+          end
+        end
+        []
+      end
+
+      def window(rounds, lines, block)
+        final = rounds == JUDGED.last
+        window = GrowthWindow.new(rounds, @iterations, lines, objects: !@own_thread, final: final)
+        window.take { |count| run_times(count, block) }
+        window
+      end
+
+      def run_times(count, block)
+        @runs += count
+        index = 0
+        while index < count
+          block.call
+          index += 1
+        end
+      end
+
+      # Of Ruby objects the points know only how many there are. Which lines keep them is asked in one more round.
+      def findings(window, block)
+        found = window.memory
+        return found unless window.objects_grow?
+
+        lines = RetainedObjects.of(@iterations) { run_times(1, block) }
+        [*found, window.objects(lines)]
+      end
+    end
+  end
+end

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+module Heapline
+  module Checks
+    # The most malloc'ed bytes that were live at a time while a block ran, beyond those that were live before it. The
+    # core has one high mark that begins anew at each reading; blocks that overlap, nested or in several threads, each
+    # get the highest of all readings during them.
+    module Peak
+      LOCK = Mutex.new
+      OPEN = [] # rubocop:disable Style/MutableConstant -- under LOCK
+
+      # What one block saw. before: bytes live when it began; most: the most that were live since.
+      Window = Struct.new(:before, :most)
+
+      # Bytes (Integer, 0 or more). Raises NotEnabled without the preload.
+      def self.during
+        window = LOCK.synchronize { Window.new(read, 0).tap { |new| OPEN << new } }
+        begin
+          yield
+        ensure
+          LOCK.synchronize do
+            read
+            OPEN.delete_if { |open| open.equal?(window) }
+          end
+        end
+        [window.most - window.before, 0].max
+      end
+
+      # Bytes live now; all open windows get to know what was most since the last reading.
+      def self.read
+        most, live = Native.peak_restart
+        OPEN.each { |window| window.most = most if window.most < most }
+        live
+      end
+      private_class_method :read
+    end
+  end
+end

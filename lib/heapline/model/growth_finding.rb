@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+module Heapline
+  module Model
+    # What grew with each run of a block. A frozen plain value.
+    #
+    # kind::     :memory (malloc'ed blocks of one line), or :objects (slots of Ruby's object heap, all classes together)
+    # location:: Location of the memory; nil for objects
+    # slope, low, high:: an iteration, with the interval of GrowthRule: bytes, or for objects a number of objects
+    # blocks::   blocks an iteration (Float); for objects nil
+    # rise::     bytes (objects) that came in the last `iterations` and stayed
+    # iterations:: how many iterations these figures are of
+    # lines::    for objects: Array of RetainedLine, the lines whose objects stayed, most first
+    GrowthFinding = Struct.new(:kind, :location, :slope, :low, :high, :blocks, :rise, :iterations, :lines,
+                               keyword_init: true) do
+      def initialize(**fields)
+        super(lines: [].freeze, **fields)
+        freeze
+      end
+    end
+
+    # Ruby objects of one class that one line made. path, lineno: nil where Ruby does not know; class_name: String;
+    # number: how many; bytes: their memory as ObjectSpace.memsize_of tells it.
+    RetainedLine = Struct.new(:path, :lineno, :class_name, :number, :bytes, keyword_init: true) do
+      def initialize(**fields)
+        super
+        freeze
+      end
+
+      # "app.rb:12"
+      def location
+        path ? "#{path}:#{lineno}" : "(unknown)"
+      end
+    end
+
+    # What a growth check found. findings: Array of GrowthFinding, the steepest first. iterations: how often the block
+    # ran, its warm-up included. own_thread: were only allocations of the calling thread looked at? A frozen plain
+    # value.
+    BlockGrowth = Struct.new(:findings, :iterations, :own_thread, keyword_init: true) do
+      def initialize(**fields)
+        super
+        freeze
+      end
+
+      def grown?
+        !findings.empty?
+      end
+    end
+  end
+end

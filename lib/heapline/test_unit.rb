@@ -1,0 +1,6 @@
+# frozen_string_literal: true
+
+require "test/unit/assertions"
+require "heapline/assertions"
+
+Test::Unit::Assertions.include(Heapline::Assertions)

@@ -1,0 +1,6 @@
+# frozen_string_literal: true
+
+desc "Ask growth checks about known blocks again and again, and write the table of docs/checks.md: rake checks[200]"
+task :checks, [:repeats] => :compile do |_, arguments|
+  Tasks::ChecksPage.new(Integer(arguments[:repeats] || 200)).write
+end
