@@ -4,6 +4,7 @@ require_relative "../format/comparison_columns"
 require_relative "../model/comparison"
 require_relative "../model/growth_comparison"
 require_relative "command"
+require_relative "object_figures"
 require_relative "output_file"
 require_relative "rendering"
 require_relative "size"
@@ -15,7 +16,9 @@ module Heapline
     class Diff < Command
       USAGE_LINE = "diff [options] BEFORE AFTER"
       SUMMARY = "Show what grew between two snapshots, processes or deploys"
-      GROUPS = %w[gem file library tag].freeze
+      GROUPS = %w[gem file library tag class].freeze
+      # Options that a format gets.
+      GIVEN = %i[top sort min by objects].freeze
       FORMATS = %w[text json csv collapsed speedscope pprof].freeze
 
       def call(argv)
@@ -24,6 +27,7 @@ module Heapline
           raise UsageError, "two of them: PIDs, files of heapline snapshot, reports in JSON, or growth logs"
         end
 
+        @options[:objects] = true if @options[:by] == :class
         rates?(sources) ? render_rates(sources) : render(comparison(sources))
         OK
       end
@@ -36,6 +40,9 @@ module Heapline
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
         parser.on("--min BYTES", "least live or growth bytes of a row") { |value| @options[:min] = Size.bytes(value) }
         parser.on("--by GROUP", GROUPS, "sums by #{GROUPS.join(", ")}") { |value| @options[:by] = value.to_sym }
+        parser.on("--objects", "Ruby objects by line and class, without the table of malloc") do
+          @options[:objects] = true
+        end
         parser.on("--format NAME", FORMATS, FORMATS.join(", ")) { |value| @options[:format] = value }
         parser.on("--json", "the same as --format json") { @options[:format] = "json" }
         parser.on("-o", "--output FILE", "write to FILE; its end says the format, unless --format does") do |path|
@@ -43,16 +50,22 @@ module Heapline
         end
       end
 
+      def read(source)
+        snapshot = Source.read(source, directory)
+        ObjectFigures.demand(snapshot) if @options[:objects]
+        snapshot
+      end
+
       def directory
         @directory ||= Model::FlightDirectory.new(@env)
       end
 
       def comparison(sources)
-        Model::Comparison.new(*sources.map { |source| Source.read(source, directory) })
+        Model::Comparison.new(*sources.map { |source| read(source) })
       end
 
       def render(comparison)
-        format = Rendering.comparison(name, directory: Dir.pwd, env: @env, **@options.slice(:top, :sort, :min, :by))
+        format = Rendering.comparison(name, directory: Dir.pwd, env: @env, **@options.slice(*GIVEN))
         format ||= plain.tap { comparison = comparison.difference }
         write(format, comparison)
       end
@@ -63,7 +76,7 @@ module Heapline
       end
 
       def render_rates(sources)
-        asked = %i[sort min].find { |option| @options[option] }
+        asked = %i[sort min objects].find { |option| @options[option] }
         raise UsageError, "two growth logs are compared by how fast lines grow: no --#{asked}" if asked
 
         growths = sources.map { |source| Source.growth(source, by: @options.fetch(:by, :site)) }
@@ -81,7 +94,7 @@ module Heapline
       def plain
         raise UsageError, "#{name} has its own order: no --sort" if @options[:sort]
 
-        Rendering.format(name, **@options.slice(:top, :min, :by))
+        Rendering.format(name, **@options.slice(*GIVEN))
       end
 
       def name

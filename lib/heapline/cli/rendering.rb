@@ -8,7 +8,7 @@ module Heapline
     # From what was asked on the command line to a format that is ready to render.
     module Rendering
       # What the reader asked for must have an effect, or be an error.
-      ASKED = { by: "--by", growth: "--log" }.freeze
+      ASKED = { by: "--by", objects: "--objects", growth: "--log" }.freeze
       # Formats that show a Model::Comparison itself: file and class.
       COMPARISONS = { "text" => %i[comparison_text ComparisonText],
                       "json" => %i[comparison_json ComparisonJson] }.freeze

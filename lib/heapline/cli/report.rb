@@ -4,6 +4,7 @@ require_relative "../model"
 require_relative "../model/inquiry"
 require_relative "command"
 require_relative "next_steps"
+require_relative "object_figures"
 require_relative "output_file"
 require_relative "rendering"
 require_relative "run_options"
@@ -17,7 +18,7 @@ module Heapline
       SUMMARY = "Show which lines hold the memory of a process that runs, hangs or has died"
       PID = /\A\d{1,10}\z/
       PATIENCE = 0.25 # seconds
-      GROUPS = %w[gem file library tag].freeze
+      GROUPS = %w[gem file library tag class].freeze
 
       def call(argv)
         return exit_report(argv) if argv.first == "--exit"
@@ -27,6 +28,8 @@ module Heapline
         raise UsageError, "one PID or file at a time, not also #{others.join(" ")}" unless others.empty?
 
         snapshot = read(source)
+        @options[:objects] = true if @options[:by] == :class
+        ObjectFigures.demand(snapshot) if @options[:objects]
         render(snapshot, source)
         OK
       end
@@ -40,6 +43,9 @@ module Heapline
         end
         parser.on("--min BYTES", "least live or growth bytes of a row") { |value| @options[:min] = Size.bytes(value) }
         parser.on("--by GROUP", GROUPS, "sums by #{GROUPS.join(", ")}") { |value| @options[:by] = value.to_sym }
+        parser.on("--objects", "Ruby objects by line and class, without the table of malloc") do
+          @options[:objects] = true
+        end
         parser.on("--format NAME", formats = Format::NAMES.keys, formats.join(", ")) { |name| @options[:format] = name }
         parser.on("--json", "the same as --format json") { @options[:format] = "json" }
         parser.on("-o", "--output FILE", "write to FILE; its end says the format, unless --format does") do |path|
@@ -90,7 +96,7 @@ module Heapline
         format = Rendering.format(name, memory: memory(snapshot), ledger: ledger(snapshot, source),
                                         growth: growth(snapshot), directory: Dir.pwd, env: @env,
                                         more: output ? [] : NextSteps.for_report(snapshot, source, @options),
-                                        **@options.slice(:top, :sort, :min, :by))
+                                        **@options.slice(:top, :sort, :min, :by, :objects))
         if output
           OutputFile.write(output) { |file| format.render(snapshot, file) }
         else

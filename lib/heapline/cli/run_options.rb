@@ -20,6 +20,8 @@ module Heapline
         Option.new(key: :sort, kind: :sort, switch: ["--sort KEY"],
                    help: "sort by #{Format::Columns::KEYS.join(", ")}"),
         Option.new(key: :min, kind: :bytes, switch: ["--min BYTES"], help: "least live or growth bytes of a row"),
+        Option.new(key: :objects, kind: :flag, switch: ["--objects"],
+                   help: "account Ruby objects too, by line and class"),
         Option.new(key: :nofollow, kind: :flag, switch: ["--no-follow"], help: "do not account child processes"),
         Option.new(key: :keep, kind: :flag, switch: ["--keep"], help: "keep the flight file after a normal end"),
         Option.new(key: :gc, kind: :flag, switch: ["--gc"], help: "a full GC before the report"),

@@ -11,15 +11,18 @@ module Heapline
     class Collapsed
       CONTENT_TYPE = "text/plain; charset=utf-8"
 
-      # figure: the figure of Site that is the width. top, sort, min: see Selection; the defaults write all.
-      def initialize(figure: :live_bytes, top: 0, sort: figure, min: 0)
+      # figure: the figure of Site that is the width. objects: Ruby objects, with their class as the last frame, instead
+      # of malloc. top, sort, min: see Selection; the defaults write all.
+      def initialize(figure: :live_bytes, objects: false, top: 0, sort: figure, min: 0)
         @figure = figure
+        @objects = objects
         @selection = Selection.new(top: top, sort: sort, min: min)
       end
 
       # Write the stacks to `io`, those with the most bytes first.
       def render(snapshot, io)
-        Stack.widths(@selection.of(snapshot.sites), @figure).each do |frames, width|
+        sites = (@objects ? snapshot.objects : snapshot).sites
+        Stack.widths(@selection.of(sites), @figure).each do |frames, width|
           io.write("#{frames.map { |frame| folded(frame) }.join(";")} #{width}\n")
         end
       end

@@ -18,11 +18,46 @@ module Heapline
         end
 
         def text(site)
+          unit == :generations && site.frees.zero? ? "-" : print(value(site))
+        end
+
+        # A figure of this column's unit.
+        def print(figure)
           case unit
-          when :bytes then Units.bytes(value(site))
-          when :generations then site.frees.zero? ? "-" : format("%.1f", value(site))
-          else Units.count(value(site))
+          when :bytes then Units.bytes(figure)
+          when :generations then format("%.1f", figure)
+          else Units.count(figure)
           end
+        end
+      end
+
+      # What another table tells of the place of a row: a figure by the place's name.
+      class Beside < Column
+        # rows: those of this table. others: the SiteCollection of the other one. by: both tables' group, or nil.
+        def initialize(rows, others, by: nil, **fields)
+          super(**fields)
+          @figures = by ? others.sums(by).to_h { |site| [site.location.to_s, of(site)] } : lines(rows, others)
+        end
+
+        def value(site)
+          @figures.fetch(site.location.to_s, 0)
+        end
+
+        private
+
+        def of(site)
+          site.public_send(figure)
+        end
+
+        # Only the lines that are shown: there may be 100,000 others.
+        def lines(rows, others)
+          figures = rows.to_h { |row| [row.location.to_s, 0] }
+          paths = rows.to_h { |row| [row.location.path, true] }
+          others.each do |site|
+            name = site.location.to_s if paths.key?(site.location.path)
+            figures[name] += of(site) if figures.key?(name)
+          end
+          figures
         end
       end
 

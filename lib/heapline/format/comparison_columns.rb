@@ -14,6 +14,16 @@ module Heapline
         Columns::Column.new(key: :bytes, title: "allocated", figure: :bytes_allocated, unit: :bytes),
         Columns::Column.new(key: :allocs, title: "allocs", figure: :allocations, unit: :count)
       ].freeze
+      # The same of Ruby objects, in objects.
+      OBJECTS = [
+        Columns::Column.new(key: :growth, title: "growth", figure: :growth_blocks, unit: :count),
+        Columns::Column.new(key: :before, title: "before", figure: :before_blocks, unit: :count),
+        Columns::Column.new(key: :after, title: "after", figure: :live_blocks, unit: :count),
+        Columns::Column.new(key: :bytes, title: "slots", figure: :growth_bytes, unit: :bytes),
+        Columns::Column.new(key: :allocs, title: "allocated", figure: :allocations, unit: :count)
+      ].freeze
+      # The key that objects have no column of their own for: their growth is in numbers.
+      SAME = { blocks: :growth }.freeze
       KEYS = ALL.map(&:key).freeze
       # What goes first where the screen is narrow.
       LEAST = %i[allocs bytes blocks before].freeze
@@ -21,6 +31,11 @@ module Heapline
       # The column of a key of KEYS.
       def self.fetch(key)
         ALL.find { |column| column.key == key }
+      end
+
+      # The one of OBJECTS.
+      def self.of_objects(key)
+        OBJECTS.find { |column| column.key == SAME.fetch(key, key) }
       end
     end
   end

@@ -11,10 +11,11 @@ module Heapline
     class ComparisonJson
       SCHEMA_VERSION = 1
 
-      # by: nil for sites, or :gem, :file, :library, :tag. top (0: all), sort (a key of ComparisonColumns), min: as for
-      # ComparisonText.
-      def initialize(by: nil, top: 0, sort: :growth, min: 0)
+      # by: nil for sites, or :gem, :file, :library, :tag, :class. objects: only the Ruby objects (by :class: always so).
+      # top (0: all), sort (a key of ComparisonColumns), min: as for ComparisonText.
+      def initialize(by: nil, objects: false, top: 0, sort: :growth, min: 0)
         @by = by
+        @objects_alone = objects || by == :class
         @selection = Selection.new(top: top, sort: ComparisonColumns.fetch(sort).figure, min: min)
       end
 
@@ -25,13 +26,27 @@ module Heapline
 
       # The object as a Hash.
       def to_h(comparison)
-        rows = @selection.of(@selection.large(@by ? comparison.sums(@by) : comparison.changes))
         { schema_version: SCHEMA_VERSION, same_process: comparison.same_process?,
           seconds: comparison.seconds&.round(3), before: side(comparison.before), after: side(comparison.after),
-          (@by ? :groups : :sites) => rows.map { |row| place(row).merge(figures(row)) } }
+          **sites(comparison), objects: objects(comparison.objects) }
       end
 
       private
+
+      def sites(comparison)
+        @objects_alone ? {} : rows(comparison.changes, -> { comparison.sums(@by) }) { |row| figures(row) }
+      end
+
+      # null where not both sides know of them; a library makes none.
+      def objects(changes)
+        rows(changes.list, -> { changes.sums(@by) }) { |row| object_figures(row) } if changes && @by != :library
+      end
+
+      # { sites: rows } or { groups: rows }; sums: what adds them up.
+      def rows(list, sums)
+        rows = @selection.of(@by ? sums.call : list)
+        { (@by ? :groups : :sites) => rows.map { |row| place(row).merge(yield(row)) } }
+      end
 
       def side(snapshot)
         { pid: snapshot.pid, command: snapshot.command&.map { |word| text(word) }, state: snapshot.state,
@@ -45,7 +60,16 @@ module Heapline
         return { @by => text(location.to_s) } if @by
 
         { location: text(location.to_s), path: text(location.path), lineno: location.lineno,
-          label: text(location.label), library: text(location.library), gem: text(location.gem), tag: text(row.tag) }
+          label: text(location.label), **nature(row), gem: text(location.gem), tag: text(row.tag) }
+      end
+
+      def nature(row)
+        row.object? ? { class: text(row.class_name), type: row.type } : { library: text(row.location.library) }
+      end
+
+      def object_figures(row)
+        { growth: row.growth_blocks, before: row.before_blocks, after: row.live_blocks,
+          growth_slot_bytes: row.growth_bytes, allocated: row.allocations }
       end
 
       def figures(row)

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "comparison_columns"
-require_relative "selection"
-require_relative "table"
+require_relative "comparison_table"
+require_relative "terminal"
 require_relative "wrap"
 
 module Heapline
@@ -10,12 +10,13 @@ module Heapline
     # A Model::Comparison for people: the two snapshots, what lies between them, and what grew.
     class ComparisonText
       # top: rows (0: all). sort: a key of ComparisonColumns. min: least bytes of growth or live of a row. by: nil, or
-      # :gem, :file, :library, :tag. directory: paths in it are shown relative to it.
-      def initialize(top: 20, sort: :growth, min: 0, by: nil, directory: nil, env: ENV)
-        @column = ComparisonColumns.fetch(sort)
-        @selection = Selection.new(top: top, sort: @column.figure, min: min)
+      # :gem, :file, :library, :tag, :class. objects: only the Ruby objects (by :class: always so). directory: paths in it
+      # are shown relative to it.
+      def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, directory: nil, env: ENV)
+        @sort = sort
         @by = by
-        @directory = directory
+        @objects = objects || by == :class
+        @shown = { top: top, min: min, by: by, directory: directory }
         @env = env
       end
 
@@ -23,7 +24,7 @@ module Heapline
       def render(comparison, io)
         @terminal = Terminal.new(io, @env)
         blocks = [[@terminal.style("heapline diff", :bold), *sides(comparison), *between(comparison)],
-                  table(comparison)]
+                  table(comparison), objects(comparison)].reject(&:empty?)
         io.write("#{blocks.map { |lines| lines.join("\n") }.join("\n\n")}\n")
       end
 
@@ -66,32 +67,18 @@ module Heapline
       end
 
       def table(comparison)
-        all = @selection.large(comparison.sums(@by || :location))
-        return ["  nothing differs"] if all.empty?
+        return [] if @objects
 
-        rows = @selection.of(all)
-        telling = rows.reject { |row| @column.value(row).zero? }
-        rows = telling unless telling.empty? || @selection.top.zero?
-        lines = Table.new(rows, sort: @column.key, terminal: @terminal, directory: @directory, columns: columns(all),
-                                dispensable: ComparisonColumns::LEAST).lines
-        [*lines, *summary(all, rows)]
+        ComparisonTable.new(@terminal, ComparisonColumns.fetch(@sort), columns: ComparisonColumns::ALL, **@shown)
+                       .lines(comparison.sums(@by || :location))
       end
 
-      # A growth log knows of no calls: columns without any figure are left out.
-      def columns(rows)
-        ComparisonColumns::ALL.reject do |column|
-          ComparisonColumns::LEAST.include?(column.key) && column.key != @column.key &&
-            rows.all? { |row| column.value(row).zero? }
-        end
-      end
+      def objects(comparison)
+        return [] if comparison.objects.nil? || @by == :library
 
-      def summary(all, shown)
-        what = "#{@by ? "group" : "site"}#{"s" if all.size != 1}"
-        grown, shrunk = all.map(&:growth_bytes).reject(&:zero?).partition(&:positive?)
-        parts = ["#{Units.count(all.size)} #{what} with a difference: #{Units.count(grown.size)} grew by " \
-                 "#{Units.bytes(grown.sum)}", "#{Units.count(shrunk.size)} shrank by #{Units.bytes(-shrunk.sum)}",
-                 "#{Units.count(shown.size)} shown#{"; all: --top 0" if shown.size < all.size}"]
-        Wrap.parts(parts, @terminal).map { |line| "  #{@terminal.style(line, :dim)}" }
+        column = ComparisonColumns.of_objects(@sort)
+        table = ComparisonTable.new(@terminal, column, columns: ComparisonColumns::OBJECTS, named: @by.nil?, **@shown)
+        ["  #{@terminal.style("objects", :bold)}", "", *table.lines(comparison.objects.sums(@by || :site))]
       end
     end
   end

@@ -2,6 +2,7 @@
 
 require_relative "../model/snapshot"
 require_relative "inert"
+require_relative "object_json"
 require_relative "selection"
 
 module Heapline
@@ -18,28 +19,38 @@ module Heapline
       FORMULA = /\A[=+\-@\t\r]/
       QUOTED = /[",\r\n]|\A | \z/
 
-      # by: nil for sites, or :gem, :file, :library, :tag. top, sort, min: see Selection; the defaults write all.
-      def initialize(by: nil, top: 0, sort: :growth_bytes, min: 0)
+      # Of Ruby objects: their figures are called as in JSON.
+      OBJECT_FIGURES = { allocated: :allocated, freed: :freed, live: :live, growth: :growth, retained: :retained,
+                         **ObjectJson::BYTES, temporary: :temporary, age_sum_generations: :age_sum,
+                         age_max_generations: :age_max }.freeze
+      OBJECT_PLACE = %w[location path lineno label gem tag class type].freeze
+
+      # by: nil for sites, or :gem, :file, :library, :tag, :class. objects: Ruby objects instead of malloc (by :class:
+      # always so). top, sort, min: see Selection; the defaults write all.
+      def initialize(by: nil, objects: false, top: 0, sort: :growth_bytes, min: 0)
         @by = by
+        @objects = objects || by == :class
+        @figures = @objects ? OBJECT_FIGURES : FIGURES.to_h { |figure| [NAMES.fetch(figure, figure), figure] }
         @selection = Selection.new(top: top, sort: sort, min: min)
       end
 
       # Write the table to `io`.
       def render(snapshot, io)
-        io.write(line((@by ? [@by.to_s] : PLACE) + FIGURES.map { |figure| NAMES.fetch(figure, figure.to_s) }))
-        @by ? groups(snapshot, io) : sites(snapshot, io)
+        io.write(line((@by ? [@by.to_s] : heading) + @figures.keys.map(&:to_s)))
+        from = @objects ? snapshot.objects : snapshot
+        @selection.of(@by ? from.sums(@by) : from.sites).each { |site| io.write(line(name(site) + figures(site))) }
       end
 
       private
 
-      def sites(snapshot, io)
-        @selection.of(snapshot.sites).each { |site| io.write(line(place(site) + figures(site))) }
+      def heading
+        @objects ? OBJECT_PLACE : PLACE
       end
 
-      def groups(snapshot, io)
-        @selection.of(snapshot.sums(@by)).each do |site|
-          io.write(line([site.location.to_s, *figures(site)]))
-        end
+      def name(site)
+        return [site.location.to_s] if @by
+
+        @objects ? object_place(site) : place(site)
       end
 
       def place(site)
@@ -48,8 +59,13 @@ module Heapline
          site.tag]
       end
 
+      def object_place(site)
+        place = site.location
+        [place.to_s, place.path, place.lineno, place.label, place.gem, site.tag, site.class_name, site.type]
+      end
+
       def figures(site)
-        FIGURES.map { |figure| site[figure] }
+        @figures.values.map { |figure| site.public_send(figure) }
       end
 
       def line(cells)

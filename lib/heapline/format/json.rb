@@ -2,6 +2,7 @@
 
 require "json"
 require_relative "inert"
+require_relative "object_json"
 require_relative "selection"
 
 module Heapline
@@ -14,10 +15,12 @@ module Heapline
       TOTALS = %i[allocations frees bytes_allocated bytes_freed live_bytes live_blocks growth_bytes growth_blocks
                   retained_bytes retained_blocks temporary].freeze
 
-      # by: nil for sites, or :gem, :file, :library, :tag for groups. memory: Model::ProcessMemory or nil. ledger:
-      # Model::Ledger or nil. top, sort, min: see Selection; the defaults write all.
-      def initialize(by: nil, memory: nil, ledger: nil, top: 0, sort: :growth_bytes, min: 0)
+      # by: nil for sites, or :gem, :file, :library, :tag for groups; :class for those of objects. objects: only the Ruby
+      # objects' rows, and not those of malloc. memory: Model::ProcessMemory or nil. ledger: Model::Ledger or nil. top,
+      # sort, min: see Selection; the defaults write all.
+      def initialize(by: nil, objects: false, memory: nil, ledger: nil, top: 0, sort: :growth_bytes, min: 0)
         @by = by
+        @objects_alone = objects || by == :class
         @memory = memory
         @ledger = ledger
         @selection = Selection.new(top: top, sort: sort, min: min)
@@ -32,7 +35,7 @@ module Heapline
       def to_h(snapshot)
         { schema_version: SCHEMA_VERSION, process: process(snapshot), memory: memory(snapshot), ledger: @ledger&.to_h,
           totals: TOTALS.to_h { |name| [name, snapshot.public_send(name)] }, failures: snapshot.failures,
-          (@by ? :groups : :sites) => rows(snapshot) }
+          **sites(snapshot), objects: objects(snapshot) }
       end
 
       private
@@ -51,6 +54,15 @@ module Heapline
         { rss_bytes: @memory&.rss_bytes, private_bytes: @memory&.private_bytes, swap_bytes: @memory&.swap_bytes,
           peak_live_bytes: snapshot.peak_bytes, peak_at: time(snapshot.peak_at), heapline_bytes: snapshot.own_bytes,
           flight_file_bytes: snapshot.flight_bytes }
+      end
+
+      def sites(snapshot)
+        @objects_alone ? {} : { (@by ? :groups : :sites) => rows(snapshot) }
+      end
+
+      # null where they were not accounted; a library makes none.
+      def objects(snapshot)
+        ObjectJson.new(by: @by, selection: @selection).to_h(snapshot.objects) if snapshot.objects && @by != :library
       end
 
       def rows(snapshot)

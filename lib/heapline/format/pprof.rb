@@ -12,7 +12,9 @@ module Heapline
     # (the numbers of fields below are that file's). Equal snapshots give equal bytes.
     #
     # Each site is one sample: its Ruby line, and as the leaf the library that called malloc where that was not Ruby
-    # itself. Its labels are tag, gem and kind. Names are inert, since `pprof -top` prints them as they are.
+    # itself. Its labels are tag, gem and kind. Ruby objects, where they were accounted, are samples of their own, one
+    # for each class at a site, with the bytes of their slots: their kind is object, and their label class says which.
+    # Names are inert, since `pprof -top` prints them as they are.
     class Pprof
       CONTENT_TYPE = "application/vnd.google.protobuf+gzip"
       # [type, unit, figure of Site], in the order of Go's heap profiles.
@@ -47,7 +49,7 @@ module Heapline
         @locations = {}
         message = Protobuf.new
         SAMPLE_TYPES.each { |type, unit| message.message(1, value_type(type, unit)) }
-        @selection.of(snapshot.sites).each { |site| message.message(2, sample(site)) }
+        samples(snapshot) { |site| message.message(2, sample(site)) }
         message.message(3, mapping(snapshot))
         @locations.each { |key, id| message.message(4, location(*key, id)) }
         @functions.each { |key, id| message.message(5, function(*key, id)) }
@@ -58,17 +60,25 @@ module Heapline
 
       private
 
+      def samples(snapshot, &)
+        @selection.of(snapshot.sites).each(&)
+        @selection.of(snapshot.objects.sites).each(&) if snapshot.objects
+      end
+
       def value_type(type, unit)
         Protobuf.new.integer(1, string(type)).integer(2, string(unit)).bytes
       end
 
       def sample(site)
         message = Protobuf.new.integers(1, frames(site.location))
-        message.integers(2, SAMPLE_TYPES.map { |_, _, figure| site[figure] })
-        { "tag" => site.tag, "gem" => site.location.gem, "kind" => site.kind&.to_s }.each do |key, value|
-          message.message(3, label(key, value)) if value
-        end
+        message.integers(2, SAMPLE_TYPES.map { |_, _, figure| site.public_send(figure) })
+        labels(site).each { |key, value| message.message(3, label(key, value)) if value }
         message.bytes
+      end
+
+      def labels(site)
+        { "tag" => site.tag, "gem" => site.location.gem, "kind" => site.kind&.to_s,
+          "class" => (site.name if site.kind == :object) }
       end
 
       def label(key, value)

@@ -70,6 +70,20 @@ module Heapline
         Metric.new("site_allocations", :counter, nil, "Blocks allocated by the largest sites.", :allocations),
         Metric.new("site_allocated", :counter, "bytes", "Bytes allocated by the largest sites.", :bytes_allocated)
       ].freeze
+      # Totals of Ruby objects, where they are accounted; value: figure of Objects
+      OBJECTS = [
+        Metric.new("objects_live", :gauge, nil, "Ruby objects made and not freed.", :live),
+        Metric.new("objects_growth", :gauge, nil, "Live Ruby objects less those at the baseline.", :growth),
+        Metric.new("objects_slots", :gauge, "bytes", "Slots of the live Ruby objects.", :slot_bytes),
+        Metric.new("objects_allocated", :counter, nil, "Ruby objects made.", :allocated),
+        Metric.new("objects_freed", :counter, nil, "Ruby objects freed.", :freed)
+      ].freeze
+      CLASSES = [
+        Metric.new("class_live_objects", :gauge, nil, "Live objects of the largest classes.", :live),
+        Metric.new("class_growth_objects", :gauge, nil, "Growth of the largest classes in objects.", :growth),
+        Metric.new("class_live_slots", :gauge, "bytes", "Slots of live objects of the largest classes.", :slot_bytes),
+        Metric.new("class_allocated_objects", :counter, nil, "Objects made of the largest classes.", :allocated)
+      ].freeze
       ESCAPES = { "\\" => "\\\\", '"' => '\"', "\n" => "\\n" }.freeze
 
       # top: sites a process (0: all; then the server has to bear them), the largest `sort` first; min: least live or
@@ -95,6 +109,7 @@ module Heapline
         family(io, FAILURES, subjects.flat_map { |subject| named(subject, :failure, subject.snapshot.failures) })
         family(io, LEDGER, subjects.flat_map { |subject| named(subject, :line, subject.ledger.to_h) })
         sites(io, subjects)
+        objects(io, subjects.select { |subject| subject.snapshot.objects })
         finish(io)
       end
 
@@ -120,12 +135,33 @@ module Heapline
         SITES.each { |metric| family(io, metric, chosen.map { |labels, site| [labels, site[metric.value]] }) }
       end
 
-      # [labels, Site] of the process's largest sites. Names that look the same once they are inert are one series: a
-      # series that comes twice makes the server refuse the whole page.
+      def objects(io, subjects)
+        OBJECTS.each do |metric|
+          family(io, metric, subjects.map { |subject| [pid(subject), subject.snapshot.objects.public_send(metric.value)] })
+        end
+        chosen = subjects.flat_map { |subject| classes(subject) }
+        CLASSES.each do |metric|
+          family(io, metric, chosen.map { |labels, site| [labels, site.public_send(metric.value)] })
+        end
+      end
+
+      # [labels, Site] of the process's largest sites.
       def largest(subject)
-        rows = @selection.of(subject.snapshot.by_key.values).group_by { |site| labels(subject, site) }
-        rows.map do |labels, same|
-          [labels, same.size == 1 ? same.first : Model::Site.sum(same, location: same.first.location)]
+        series(@selection.of(subject.snapshot.by_key.values)) { |site| labels(subject, site) }
+      end
+
+      # [labels, ObjectSite] of its largest classes.
+      def classes(subject)
+        series(@selection.of(subject.snapshot.objects.sums(:class))) do |site|
+          pid(subject).merge(class: text(site.location.to_s))
+        end
+      end
+
+      # Names that look the same once they are inert are one series: one that comes twice makes the server refuse the
+      # whole page.
+      def series(sites, &)
+        sites.group_by(&).map do |labels, same|
+          [labels, same.size == 1 ? same.first : same.first.class.sum(same, location: same.first.location)]
         end
       end
 

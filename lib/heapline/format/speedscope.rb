@@ -8,13 +8,15 @@ require_relative "stack"
 
 module Heapline
   module Format
-    # A snapshot for https://www.speedscope.app: two profiles, live and allocated bytes, over the frames of Stack. The
-    # layout is that of https://www.speedscope.app/file-format-schema.json. Output is ASCII.
+    # A snapshot for https://www.speedscope.app: two profiles, live and allocated bytes, over the frames of Stack, and the
+    # same of the slots of Ruby objects where they were accounted. The layout is that of https://www.speedscope.app/file-format-schema.json. Output is ASCII.
     class Speedscope
       CONTENT_TYPE = "application/json"
       SCHEMA = "https://www.speedscope.app/file-format-schema.json"
       # title => figure of Site
       PROFILES = { "live bytes" => :live_bytes, "allocated bytes" => :bytes_allocated }.freeze
+      OBJECTS = { "live objects (bytes of slots)" => :live_bytes,
+                  "allocated objects (bytes of slots)" => :bytes_allocated }.freeze
 
       # top, sort, min: see Selection; the defaults write all.
       def initialize(top: 0, sort: :live_bytes, min: 0)
@@ -29,14 +31,18 @@ module Heapline
       # The object as a Hash.
       def to_h(snapshot)
         @frames = {}
-        sites = @selection.of(snapshot.sites)
-        profiles = PROFILES.map { |title, figure| profile(title, Stack.widths(sites, figure)) }
+        profiles = profiles(PROFILES, snapshot) + (snapshot.objects ? profiles(OBJECTS, snapshot.objects) : [])
         name = "#{text(snapshot.command&.join(" "))} (pid #{snapshot.pid})"
         { "$schema": SCHEMA, exporter: "heapline #{VERSION}", name: name, activeProfileIndex: 0,
           shared: { frames: @frames.keys.map { |frame| frame_to_h(frame) } }, profiles: profiles }
       end
 
       private
+
+      def profiles(kinds, collection)
+        sites = @selection.of(collection.sites)
+        kinds.map { |title, figure| profile(title, Stack.widths(sites, figure)) }
+      end
 
       def profile(title, widths)
         { type: "sampled", name: title, unit: "bytes", startValue: 0, endValue: widths.values.sum,

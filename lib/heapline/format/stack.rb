@@ -5,18 +5,16 @@ require_relative "../model/snapshot"
 module Heapline
   module Format
     # A site as a stack for tools that draw stacks: its gem, its file, its line and method, and the library that called
-    # malloc where that was not Ruby itself. Names are as the program has them: the format makes them inert.
+    # malloc where that was not Ruby itself, or of Ruby objects their class. Names are as the program has them: the
+    # format makes them inert.
     module Stack
       # name: what is shown; file and line: where it is, or nil.
       Frame = Struct.new(:name, :file, :line)
 
       # Frames of a site, the outermost first.
       def self.of(site)
-        place = site.location
-        return [Frame.new(place.special)] if place.special
-
-        outer = Frame.new(place.gem || Model::Snapshot::UNNAMED[:gem])
-        place.path ? [outer, *ruby(place)] : [outer, *native(place)]
+        kind = site.kind == :object ? [Frame.new(site.name)] : []
+        [*place(site.location), *kind]
       end
 
       # { frames => width } of those sites whose `figure` is above 0; equal stacks are added up. The largest first.
@@ -25,6 +23,13 @@ module Heapline
           widths[of(site)] += site[figure] if site[figure].positive?
         end
         sums.sort_by.with_index { |(_, width), index| [-width, index] }.to_h
+      end
+
+      def self.place(place)
+        return [Frame.new(place.special)] if place.special
+
+        outer = Frame.new(place.gem || Model::Snapshot::UNNAMED[:gem])
+        place.path ? [outer, *ruby(place)] : [outer, *native(place)]
       end
 
       def self.ruby(place)
@@ -43,7 +48,7 @@ module Heapline
       def self.base_name(path)
         path.b.rpartition("/").last.force_encoding(Encoding::UTF_8)
       end
-      private_class_method :ruby, :native, :base_name
+      private_class_method :place, :ruby, :native, :base_name
     end
   end
 end

@@ -1,13 +1,16 @@
 # frozen_string_literal: true
 
+require_relative "listing"
 require_relative "memory_lines"
+require_relative "object_lines"
 require_relative "selection"
 require_relative "table"
 require_relative "wrap"
 
 module Heapline
   module Format
-    # The report for people: the process, its memory explained, totals, the table of sites, failures, what to do next.
+    # The report for people: the process, its memory explained, totals, the table of sites, the one of Ruby objects where
+    # they were accounted, failures, what to do next.
     class Text
       FAILURES = {
         sites_refused: "lookups of new lines found the site table full: their memory counts as (other)",
@@ -19,14 +22,16 @@ module Heapline
       }.freeze
 
       # top: rows (0: all). sort: a key of Columns. min: least bytes of growth and live of a row. by: nil, or :gem,
-      # :file, :library, :tag. memory: Model::ProcessMemory or nil. ledger: Model::Ledger or nil. directory: paths
-      # in it are shown relative to it.
+      # :file, :library, :tag, :class. objects: only the Ruby objects, and not the table of malloc (by :class: always so).
+      # memory: Model::ProcessMemory or nil. ledger: Model::Ledger or nil. directory: paths in it are shown relative to
+      # it.
       # more: the commands that show more, an Array of [command, why].
-      def initialize(top: 20, sort: :growth, min: 0, by: nil, memory: nil, ledger: nil, directory: nil, more: [],
-                     env: ENV)
+      def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, memory: nil, ledger: nil,
+                     directory: nil, more: [], env: ENV)
         @column = Columns.fetch(sort)
         @selection = Selection.new(top: top, sort: @column.figure, min: min)
         @by = by
+        @objects = objects || by == :class
         @memory = memory
         @ledger = ledger
         @directory = directory
@@ -38,8 +43,7 @@ module Heapline
       def render(snapshot, io)
         @terminal = Terminal.new(io, @env)
         memory = MemoryLines.new(snapshot, @memory, @terminal, ledger: @ledger)
-        blocks = [header(snapshot), memory.lines, table(snapshot),
-                  failures(snapshot), following]
+        blocks = [header(snapshot), memory.lines, table(snapshot), objects(snapshot), failures(snapshot), following]
         io.write("#{blocks.reject(&:empty?).map { |lines| lines.join("\n") }.join("\n\n")}\n")
       end
 
@@ -75,32 +79,36 @@ module Heapline
         text && "Ruby #{text[/\Aruby (\S+)/, 1] || text}"
       end
 
-      def rows(snapshot)
-        @selection.large(snapshot.sums(@by || :location))
-      end
-
+      # The malloc figures, unless it is objects alone that are asked for.
       def table(snapshot)
-        all = rows(snapshot)
-        return ["  no allocation was counted"] if all.empty?
+        return [] if @objects
 
-        shown = choose(all)
-        Table.new(shown, sort: @column.key, terminal: @terminal, directory: @directory).lines + [summary(all, shown)]
+        listing = Listing.new(snapshot.sums(@by || :location), column: @column, selection: @selection)
+        return ["  no allocation was counted"] if listing.all.empty?
+
+        [*Table.new(listing.shown, sort: @column.key, terminal: @terminal, directory: @directory,
+                                   columns: columns(listing.shown, snapshot)).lines,
+         "  #{@terminal.style(listing.summary("site", @by), :dim)}"]
       end
 
-      # The first rows; those with nothing in the sorted column only where there are no others, or all are asked for.
-      def choose(all)
-        rows = @selection.of(all)
-        return rows if @selection.top.zero?
+      # With the growth in objects of the same line, or group.
+      def columns(rows, snapshot)
+        return Columns.for(@column.key) unless objects?(snapshot)
 
-        telling = rows.reject { |site| @column.value(site).zero? }
-        telling.empty? ? rows : telling
+        [*Columns.for(@column.key), Columns::Beside.new(rows, snapshot.objects, by: @by, key: :objects,
+                                                        title: "objects", figure: :growth, unit: :count)]
       end
 
-      def summary(all, shown)
-        what = "#{@by ? "group" : "site"}#{"s" if all.size != 1}#{" by #{@by}" if @by}"
-        rest = shown.size < all.size ? "; all: --top 0" : ""
-        text = "#{Units.count(all.size)} #{what}, #{Units.count(shown.size)} shown#{rest}"
-        "  #{@terminal.style(text, :dim)}"
+      def objects(snapshot)
+        return [] unless objects?(snapshot)
+
+        ObjectLines.new(@terminal, top: @selection.top, sort: @column.key, min: @selection.min, by: @by,
+                                   directory: @directory).lines(snapshot.objects, snapshot)
+      end
+
+      # Objects are made by the VM alone: they have no library.
+      def objects?(snapshot)
+        snapshot.objects && @by != :library
       end
 
       def failures(snapshot)

@@ -2,6 +2,7 @@
 
 require_relative "../errors"
 require_relative "figures"
+require_relative "flight_objects"
 require_relative "flight_sites"
 require_relative "flight_sums"
 require_relative "process_identity"
@@ -21,8 +22,9 @@ module Heapline
       # even if it says that it has ended. Raises FlightError with what is wrong.
       def self.read(source, live: nil)
         require_native
-        sites = FlightSites.new
-        snapshot(Native.each_site(source, live, &sites.method(:add)), sites)
+        rows = Native.object_rows(source, live)
+        sites = FlightSites.new(remember: (rows || []).map(&:first))
+        snapshot(Native.each_site(source, live, &sites.method(:add)), sites, rows)
       end
 
       # The header alone, as a Hash of raw fields (see docs/flight-file.md) with :state as a Symbol. Cheap: one page.
@@ -74,9 +76,10 @@ module Heapline
                        "the checkout, or install the gem again"
         end
 
-        def snapshot(raw, sites)
+        def snapshot(raw, sites, rows = nil)
           counts = { sites: sites.counted, quiet: sites.quiet, failures: failures(raw), figures: Figures.of(raw) }
-          Snapshot.new(**process(raw), **figures(raw, sites.counted.sum(&:live_bytes)), **counts)
+          Snapshot.new(**process(raw), **figures(raw, sites.counted.sum(&:live_bytes)), **counts,
+                       objects: rows && FlightObjects.of(rows, sites.remembered))
         end
 
         def failures(raw)

@@ -13,12 +13,15 @@ module Heapline
       # The site of what was born inside quiet: in no total.
       QUIET = 2
 
-      # The sites that count, as Sites in the order of the file; and that of quiet, or nil.
-      attr_reader :counted, :quiet
+      # The sites that count, as Sites in the order of the file; that of quiet, or nil; and those that were to be
+      # remembered, a Hash of number => Site.
+      attr_reader :counted, :quiet, :remembered
 
-      def initialize
+      # remember: numbers (Array) of sites.
+      def initialize(remember: [])
         @counted = []
         @base_names = { nil => nil }
+        @remembered = remember.to_h { |number| [number, nil] }
       end
 
       # The values of one site in the order of Native::SITE_FIELDS.
@@ -35,6 +38,7 @@ module Heapline
                         age_ms_max, temporary, age_sum - base_age_sum, age_ms_sum - base_age_ms_sum,
                         temporary - base_temporary)
         number == QUIET ? @quiet = site : @counted << site
+        @remembered[number] = site if @remembered.key?(number)
         site
       end
 

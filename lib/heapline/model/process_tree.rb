@@ -13,9 +13,8 @@ module Heapline
       # One Snapshot with the sum of `root` and `children`. peak_bytes is nil: peaks of several processes do not add up.
       def self.merge(root, children)
         own = children.flat_map { |child| child.select { |site| own?(site) }.map { |site| own_of(site) } }
-        sites = (root.sites + own).group_by(&:key).values
-        sites = sites.map { |same| same.size == 1 ? same.first : Site.sum(same, location: same.first.location) }
-        root.with(sites: sites, peak_bytes: nil, peak_at: nil, threads: sum([root, *children], :threads),
+        root.with(sites: added(root.sites + own), objects: objects(root, children), peak_bytes: nil, peak_at: nil,
+                  threads: sum([root, *children], :threads),
                   own_bytes: sum([root, *children], :own_bytes), flight_bytes: sum([root, *children], :flight_bytes),
                   failures: failures([root, *children]))
       end
@@ -25,6 +24,21 @@ module Heapline
         found = [root]
         found.each { |parent| found.concat(snapshots.select { |one| one.forked_from == parent.pid } - found) }
         found.drop(1)
+      end
+
+      # Those that have the same key as one.
+      def self.added(sites)
+        sites.group_by(&:key).values.map do |same|
+          same.size == 1 ? same.first : same.first.class.sum(same, location: same.first.location)
+        end
+      end
+
+      # The same of Ruby objects. A child whose parent did not account them may do so.
+      def self.objects(root, children)
+        return nil if [root, *children].none?(&:objects)
+
+        own = children.flat_map { |child| child.objects.to_a.filter_map(&:own) }
+        Objects.new(added(root.objects.to_a + own))
       end
 
       # Did a child do anything here since its fork? Most of the sites that it inherited it never comes back to.
@@ -63,7 +77,7 @@ module Heapline
       def self.failures(snapshots)
         snapshots.map(&:failures).reduce({}) { |all, one| all.merge(one) { |_, a, b| a + b } }
       end
-      private_class_method :own?, :own_of, :lifespans, :sum, :failures
+      private_class_method :added, :objects, :own?, :own_of, :lifespans, :sum, :failures
     end
   end
 end

@@ -31,7 +31,12 @@ module Heapline
 
       # What makes two sites of two snapshots the same one.
       def key
-        [location.to_s, location.label, location.library, tag, kind]
+        [location.to_s, location.label, location.library, *nature]
+      end
+
+      # What tells apart those that are at one place.
+      def nature
+        [tag, kind]
       end
 
       # Did anything happen here? A difference leaves out the sites where nothing did.

@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+require_relative "object_columns"
+require_relative "table"
+
+module Heapline
+  module Format
+    # Ruby objects as aligned lines: figures right, then their class, and last the location.
+    class ObjectTable < Table
+      # Columns of the screen that a class's name takes at most; it keeps its end.
+      WIDEST = 32
+
+      # named: are the rows of one class each, which is shown before the location? The others as for Table.
+      def initialize(sites, terminal:, named:, **others)
+        @terminal = terminal
+        @names = {}.compare_by_identity
+        sites.each { |site| @names[site] = class_name(site) } if named
+        @class_width = @names.values.map { |name| width_of(name) }.push(named ? "class".length : 0).max
+        super(sites, terminal: terminal, **others)
+        @name = "#{"class".ljust(@class_width)}#{GAP}#{@name}" if named
+      end
+
+      private
+
+      def room
+        @names.empty? ? super : super - @class_width - GAP.length
+      end
+
+      def cell(site)
+        return super if @names.empty?
+
+        @terminal.style(DisplayWidth.fill(@names.fetch(site), @class_width), :cyan) + GAP + super
+      end
+
+      def class_name(site)
+        cut(@terminal.inert(site.name || "(several)"), WIDEST)
+      end
+    end
+  end
+end

@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require_relative "object_site"
+require_relative "site_collection"
+
+module Heapline
+  module Model
+    # The Ruby objects that a process has made while they were accounted, by site and class. Frozen; Enumerable over
+    # ObjectSites. `top`, `group_by`, `sums` and `[]` are a Snapshot's.
+    class Objects
+      include SiteCollection
+
+      GROUPS = {
+        site: ->(site) { [site.location.name, site.name] },
+        class: :name.to_proc,
+        type: :type.to_proc,
+        gem: ->(site) { site.location.gem },
+        file: ->(site) { site.location.path },
+        tag: :tag.to_proc,
+        location: ->(site) { site.location.name }
+      }.freeze
+      PLACES = %i[site location].freeze
+      # Totals over all sites.
+      TOTALS = %i[allocated freed live growth growth_bytes retained retained_bytes slot_bytes slot_bytes_allocated
+                  slot_bytes_freed temporary age_sum].freeze
+
+      attr_reader :sites
+
+      # sites: Array of ObjectSite.
+      def initialize(sites)
+        @sites = sites.freeze
+        @totals = {}
+        freeze
+      end
+
+      TOTALS.each { |name| define_method(name) { @totals[name] ||= sites.sum(&name) } }
+
+      # As in a Snapshot, but by growth in objects.
+      def top(count = 10, by: :growth)
+        super
+      end
+
+      # What happened since an earlier Objects of the same process: Objects of the differences.
+      def -(other)
+        self.class.new(differences(other))
+      end
+
+      # Without what is the VM's own: the objects that a program can get hold of.
+      def visible
+        self.class.new(sites.reject(&:internal?))
+      end
+
+      def inspect
+        "#<#{self.class} live #{live} (#{slot_bytes} bytes of slots), allocated #{allocated}, freed #{freed}>"
+      end
+      alias to_s inspect
+    end
+  end
+end
