@@ -13,9 +13,9 @@ const unless = (print: (value: number) => string) => (value: number): string => 
 
 export const COLUMNS: Column<Rows>[] = [
   { key: "growth", title: "growth", meaning: "Live now less live at the baseline", rank: 1, value: sum("growth_bytes"), text: bytes },
-  { key: "live", title: "live", meaning: "Allocated and not freed", rank: 2, value: sum("live_bytes"), text: bytes },
+  { key: "live", title: "live", meaning: "Allocated and not freed; of Ruby objects their slots", rank: 2, value: sum("live_bytes"), text: bytes },
   { key: "retained", title: "retained", meaning: "Allocated after the baseline and still live", rank: 6, value: sum("retained_bytes"), text: bytes },
-  { key: "blocks", title: "blocks", meaning: "Live blocks", rank: 3, value: sum("live_blocks"), text: count },
+  { key: "blocks", title: "blocks", meaning: "Live blocks, or objects", rank: 3, value: sum("live_blocks"), text: count },
   { key: "bytes", title: "allocated", meaning: "Bytes of all allocations, freed ones too", rank: 4, value: sum("bytes_allocated"), text: bytes },
   { key: "allocs", title: "allocs", meaning: "Allocations", rank: 5, value: sum("allocations"), text: count },
   { key: "frees", title: "frees", meaning: "Blocks freed", rank: 7, value: sum("frees"), text: count },

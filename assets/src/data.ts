@@ -1,6 +1,6 @@
-// What Heapline::Format::Html::Data wrote: sites as columns over one table of strings, the rest as small objects.
+// What Heapline::Format::Html::PageData wrote: sites as columns over one table of strings, the rest as small objects.
 
-/** Figures of a site, as Heapline::Model::Site has them. */
+/** Figures of a site, as Heapline::Model::Site has them; of the Ruby objects of a class at a site they are of their slots. */
 export const FIGURES = [
   "growth_bytes", "live_bytes", "retained_bytes", "live_blocks", "bytes_allocated", "allocations", "frees", "temporary",
   "age_sum", "age_max", "age_ms_sum", "age_ms_max",
@@ -16,6 +16,8 @@ interface Columns extends Figures {
   library: number[];
   gem: number[];
   tag: number[];
+  /** The class of objects; 0: malloc. Only where objects were accounted. */
+  class?: number[];
 }
 
 export interface LedgerLine {
@@ -93,7 +95,11 @@ export class Sites {
   label(site: number): string { return this.string(this.columns.label[site]); }
   library(site: number): string { return this.string(this.columns.library[site]); }
   tag(site: number): string { return this.string(this.columns.tag[site]); }
+  className(site: number): string { return this.columns.class ? this.string(this.columns.class[site]) : ""; }
   isRuby(site: number): boolean { return this.line(site) >= 0; }
+  /** Ruby objects of a class, and not what malloc counted? */
+  isObject(site: number): boolean { return this.columns.class !== undefined && this.columns.class[site] !== 0; }
+  get hasObjects(): boolean { return this.columns.class !== undefined; }
 
   /** "/app/leak.rb:12", or the name of native code. */
   location(site: number): string {

@@ -41,7 +41,8 @@ export class Detail {
     const { sites, site } = this;
     const pairs: [string, string][] = [
       ["location", sites.location(site)], ["method", sites.label(site)], ["gem", sites.gem(site)],
-      ["malloc called by", sites.library(site) || "the Ruby VM"], ["tag", sites.tag(site)],
+      sites.isObject(site) ? ["objects of", sites.className(site)] : ["malloc called by", sites.library(site) || "the Ruby VM"],
+      ["tag", sites.tag(site)],
     ];
     return el("dl", { class: "facts" }, ...pairs.filter(([, text]) => text).flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, el("bdi", {}, text))]));
   }
@@ -60,20 +61,23 @@ export class Detail {
   private figures(): HTMLElement {
     const of = (name: keyof Sites["figures"]): number => this.sites.figures[name][this.site];
     const [frees, blocks, calls] = [of("frees"), of("live_blocks"), of("allocations")];
+    const objects = this.sites.isObject(this.site);
+    const things = objects ? "objects" : "blocks";
     const cells: [string, string, string][] = [
-      ["live", bytes(of("live_bytes")), `${count(blocks)} blocks${blocks > 0 ? `, ${bytes(Math.round(of("live_bytes") / blocks))} each` : ""}`],
+      ["live", bytes(of("live_bytes")), `${count(blocks)} ${things}${blocks > 0 ? `, ${bytes(Math.round(of("live_bytes") / blocks))} each` : ""}`],
       ["growth", bytes(of("growth_bytes")), "live now less at the baseline"],
       ["retained", bytes(of("retained_bytes")), "since the baseline, still live"],
-      ["allocated", bytes(of("bytes_allocated")), `${count(calls)} calls`],
-      ["freed", count(frees), "blocks"],
+      ["allocated", bytes(of("bytes_allocated")), objects ? `${count(calls)} objects` : `${count(calls)} calls`],
+      ["freed", count(frees), things],
       ["temporary", calls > 0 ? share(of("temporary") / calls) : "-", "of the allocations"],
       ["lifespan", frees > 0 ? `${(of("age_sum") / frees).toFixed(1)} GCs` : "-", frees > 0 ? `mean; longest ${count(of("age_max"))}` : "nothing was freed"],
-      ["lived", frees > 0 ? milliseconds(of("age_ms_sum") / frees) : "-", frees > 0 ? `mean; longest ${milliseconds(of("age_ms_max"))}` : ""],
+      ...(objects ? [] : [lived(frees, of("age_ms_sum"), of("age_ms_max"))]),
     ];
     return tiles(cells);
   }
 
   private growth(): HTMLElement | null {
+    if (this.sites.isObject(this.site)) return null; // the log's series are malloc's
     const found = this.series.find((each) => each.location === this.sites.location(this.site) && (each.library ?? "") === this.sites.library(this.site));
     if (!found || found.points.length < 2) return null;
     const curve = { name: found.location, colour: 0, points: found.points };
@@ -96,4 +100,9 @@ export class Detail {
     event.preventDefault();
     this.step(by);
   }
+}
+
+/** How long freed blocks lived, in time: it is not known of objects. */
+function lived(frees: number, sum: number, most: number): [string, string, string] {
+  return ["lived", frees > 0 ? milliseconds(sum / frees) : "-", frees > 0 ? `mean; longest ${milliseconds(most)}` : ""];
 }

@@ -73,6 +73,7 @@ function memory(report: Report, sites: Sites): HTMLElement {
 function libraries(sites: Sites): LedgerLine[] {
   const sums = new Map<string, number>();
   for (let site = 0; site < sites.count; site++) {
+    if (sites.isObject(site)) continue;
     const name = groupName(sites, "library", site);
     sums.set(name, (sums.get(name) ?? 0) + sites.figures.live_bytes[site]);
   }

@@ -1,9 +1,10 @@
-// What the table shows: sites, or their sums by gem, file, library or tag; filtered, scoped and in an order.
+// What the table shows: sites, or their sums by gem, file, library, tag or class; filtered, scoped and in an order.
 import { FIGURES, type Figures, type Sites } from "./data";
 import type { Named } from "./grid";
+import { type Kind, kindOf } from "./kind";
 import { nativeFile, type Scope } from "./tree";
 
-export type Grouping = "line" | "gem" | "file" | "library" | "tag";
+export type Grouping = "line" | "gem" | "file" | "library" | "tag" | "class";
 
 /** Rows by number: with a site behind each, or with a group's name. */
 export interface Rows extends Named {
@@ -47,22 +48,24 @@ function add(sums: Figures, row: number, figures: Figures, site: number): void {
 export function groupName(sites: Sites, grouping: Exclude<Grouping, "line">, site: number): string {
   if (grouping === "gem") return sites.gem(site);
   if (grouping === "file") return sites.isRuby(site) ? sites.place(site) : nativeFile(sites, site);
+  if (grouping === "class") return sites.className(site) || "(malloc)";
   if (grouping === "library") return sites.library(site) || "ruby";
   return sites.tag(site) || "(no tag)";
 }
 
-/** Which sites a filter and a scope leave. All words must occur in location, label, gem, library or tag. */
+/** Which sites a filter, a kind and a scope leave. All words must occur in location, label, gem, library, tag or class. */
 export class Filter {
   private haystack: string[] | null = null;
 
   constructor(private readonly sites: Sites) {}
 
-  choose(text: string, scope: Scope, extra: [Exclude<Grouping, "line">, string] | null): Uint32Array {
+  choose(text: string, kind: Kind | "", scope: Scope, extra: [Exclude<Grouping, "line">, string] | null): Uint32Array {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const straws = words.length > 0 ? (this.haystack ??= this.stack()) : [];
     const chosen = new Uint32Array(this.sites.count);
     let count = 0;
     for (let site = 0; site < this.sites.count; site++) {
+      if (kind && kindOf(this.sites, site) !== kind) continue;
       if (words.every((word) => straws[site].includes(word)) && this.inScope(site, scope, extra)) chosen[count++] = site;
     }
     return chosen.subarray(0, count);
@@ -78,6 +81,6 @@ export class Filter {
   private stack(): string[] {
     const { sites } = this;
     return Array.from({ length: sites.count }, (_, site) =>
-      [sites.location(site), sites.label(site), sites.gem(site), sites.library(site), sites.tag(site)].join("\n").toLowerCase());
+      [sites.location(site), sites.label(site), sites.gem(site), sites.library(site), sites.tag(site), sites.className(site)].join("\n").toLowerCase());
   }
 }

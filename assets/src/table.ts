@@ -3,11 +3,13 @@ import { COLUMNS } from "./columns";
 import type { Sites } from "./data";
 import { button, el, place, section, select } from "./dom";
 import { Grid } from "./grid";
+import { KINDS, type Kind } from "./kind";
 import { Filter, type Grouping, type Rows, groups, lines } from "./rows";
 import type { Scope } from "./tree";
 import { count } from "./units";
 
 const GROUPINGS: [Grouping, string][] = [["line", "lines"], ["file", "files"], ["gem", "gems"], ["library", "libraries"], ["tag", "tags"]];
+const OBJECT_GROUPINGS: [Grouping, string][] = [...GROUPINGS, ["class", "classes"]];
 
 /** opened: called with the number of a site that was chosen; scoped: with a scope that was chosen here. */
 export class Table {
@@ -22,7 +24,8 @@ export class Table {
 
   private grouping: Grouping = "line";
   private scope: Scope = {};
-  private extra: ["library" | "tag", string] | null = null;
+  private kind: Kind | "" = "";
+  private extra: ["library" | "tag" | "class", string] | null = null;
   private rows: Rows;
 
   constructor(private readonly sites: Sites, sort: string | null, private readonly opened: (site: number) => void, private readonly scoped: (scope: Scope) => void) {
@@ -35,8 +38,9 @@ export class Table {
       name: (rows, row, attributes) => this.name(rows, row, attributes),
       open: (_, row) => this.open(row),
     });
-    this.groupChoice = select("Show", GROUPINGS, (key) => this.group(key as Grouping));
-    this.element = section("sites", "By line", el("div", { class: "toolbar" }, this.search, this.groupChoice, this.grid.sortChoice), this.chips, this.found, this.grid.element);
+    this.groupChoice = select("Show", sites.hasObjects ? OBJECT_GROUPINGS : GROUPINGS, (key) => this.group(key as Grouping));
+    const kinds = sites.hasObjects && select("Of", KINDS, (key) => this.show(key as Kind | ""));
+    this.element = section("sites", "By line", el("div", { class: "toolbar" }, this.search, kinds, this.groupChoice, this.grid.sortChoice), this.chips, this.found, this.grid.element);
     this.search.addEventListener("input", () => this.choose());
     this.choose();
   }
@@ -67,8 +71,13 @@ export class Table {
     this.choose();
   }
 
+  private show(kind: Kind | ""): void {
+    this.kind = kind;
+    this.choose();
+  }
+
   private choose(): void {
-    const chosen = this.filter.choose(this.search.value, this.scope, this.extra);
+    const chosen = this.filter.choose(this.search.value, this.kind, this.scope, this.extra);
     this.rows = this.grouping === "line" ? this.everyLine : groups(this.sites, this.grouping, chosen);
     const list = this.groupChoice.querySelector("select");
     if (list) list.value = this.grouping;
@@ -80,7 +89,7 @@ export class Table {
   private say(chosen: number): void {
     const all = count(this.sites.count);
     const some = chosen === this.sites.count ? all : `${count(chosen)} of ${all}`;
-    const what = this.grouping === "line" ? "" : `, in ${count(this.rows.count)} ${GROUPINGS.find(([key]) => key === this.grouping)?.[1]}`;
+    const what = this.grouping === "line" ? "" : `, in ${count(this.rows.count)} ${OBJECT_GROUPINGS.find(([key]) => key === this.grouping)?.[1]}`;
     this.found.textContent = `${some} sites${what}`;
   }
 
@@ -106,6 +115,7 @@ export class Table {
     const via = sites.isRuby(row) && sites.library(row);
     const words = [
       ...place(sites.shortLocation(row)),
+      sites.isObject(row) && el("span", { class: "class" }, ` ${sites.className(row)}`),
       sites.label(row) && el("span", { class: "label" }, ` ${sites.label(row)}`),
       via && el("span", { class: "via" }, ` via ${via}`),
       sites.tag(row) && el("span", { class: "tag" }, sites.tag(row)),

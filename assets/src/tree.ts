@@ -1,6 +1,7 @@
 // Sites as a tree, gem → file → line, weighed by one figure. What did not grow has no area and is left out.
 import { type Branch, branch, parent } from "./branch";
 import type { Figure, Sites } from "./data";
+import { type Kind, kindOf } from "./kind";
 
 /** Scope of a view: a gem, and a file in it. */
 export interface Scope {
@@ -8,11 +9,12 @@ export interface Scope {
   place?: string;
 }
 
-export function tree(sites: Sites, figure: Figure): Branch {
+/** kind: of Ruby objects alone, or of malloc alone; else of both. */
+export function tree(sites: Sites, figure: Figure, kind?: Kind): Branch {
   const gems = new Map<string, Map<string, Branch>>();
   const values = sites.figures[figure];
   for (let site = 0; site < sites.count; site++) {
-    if (values[site] <= 0) continue;
+    if (values[site] <= 0 || (kind && kind !== kindOf(sites, site))) continue;
     const file = branchOf(filesOf(gems, sites.gem(site)), sites.isRuby(site) ? sites.place(site) : nativeFile(sites, site));
     file.value += values[site];
     file.children.push(branch(leafName(sites, site), values[site], site));
@@ -42,5 +44,5 @@ function leafName(sites: Sites, site: number): string {
   const label = sites.label(site);
   if (!sites.isRuby(site)) return label || sites.place(site);
   const library = sites.library(site);
-  return `${sites.line(site)}${label ? ` ${label}` : ""}${library ? ` via ${library}` : ""}`;
+  return [sites.line(site), sites.className(site), label, library && `via ${library}`].filter((word) => word !== "").join(" ");
 }

@@ -12,7 +12,7 @@ require_relative "summary"
 module Heapline
   module Format
     class Html
-      # All that the page shows, as plain Hashes and Arrays for JSON; assets/src/data.ts reads it. Names are inert.
+      # All that the page shows, malloc's sites and Ruby objects in one table, as plain Hashes and Arrays for JSON; assets/src/data.ts reads it. Names are inert.
       class PageData
         # Sites whose source is read: those at the top of the table.
         SOURCES = 500
@@ -27,12 +27,13 @@ module Heapline
 
         # The Hash for a snapshot, or for nil.
         def of(snapshot)
-          sites = snapshot ? @selection.of(snapshot.sites) : []
+          all = snapshot ? [*snapshot.sites, *snapshot.objects&.sites] : []
+          sites = @selection.of(all)
           columns = SiteColumns.new(sites)
           summary = snapshot && Summary.new(snapshot, memory: @memory, ledger: @ledger)
           { version: VERSION, sort: column, process: summary&.process, tiles: summary&.tiles || [],
             notes: summary&.notes || [], sites: snapshot && columns.to_h, strings: columns.strings,
-            left_out: snapshot ? snapshot.sites.size - sites.size : 0, sources: sources(snapshot, sites),
+            left_out: all.size - sites.size, sources: sources(snapshot, sites),
             ledger: ledger, growth: @growth && GrowthData.new(@growth).to_h }
         end
 

@@ -5,7 +5,7 @@ require_relative "../inert"
 module Heapline
   module Format
     class Html
-      # Sites as columns of integers over one table of strings: a tenth of the bytes of an object a site, and read by a
+      # Sites, and ObjectSites among them, as columns of integers over one table of strings: a tenth of the bytes of an object a site, and read by a
       # browser in as little time. A column is as long as there are sites; names are numbers in `strings`, 0 is none.
       class SiteColumns
         FIGURES = %i[growth_bytes live_bytes retained_bytes live_blocks bytes_allocated allocations frees temporary
@@ -28,10 +28,17 @@ module Heapline
           { place: locations.map { |at| number(at.path || at.to_s) }, line: locations.map { |at| line(at) },
             label: locations.map { |at| number(at.label) }, library: locations.map { |at| number(at.library) },
             gem: locations.map { |at| gem(at) }, tag: @sites.map { |site| number(site.tag) },
-            **FIGURES.to_h { |figure| [figure, @sites.map(&figure)] } }
+            **classes, **FIGURES.to_h { |figure| [figure, @sites.map(&figure)] } }
         end
 
         private
+
+        # Only where there are objects: else it would be a column of zeros.
+        def classes
+          return {} if @sites.none? { |site| site.kind == :object }
+
+          { class: @sites.map { |site| site.kind == :object ? number(site.name) : 0 } }
+        end
 
         def number(text)
           @numbers[text] ||= @strings.push(Inert.text(text)).size - 1

@@ -25,7 +25,7 @@ module Heapline
         # Array of [name, figure, what it means or nil].
         def tiles
           [rss, ["malloc live", Units.bytes(@snapshot.live_bytes), "#{Units.count(@snapshot.live_blocks)} blocks"],
-           growth, ["allocated", Units.bytes(@snapshot.bytes_allocated),
+           objects, growth, ["allocated", Units.bytes(@snapshot.bytes_allocated),
                     "#{Units.count(@snapshot.allocations)} calls"], temporary, peak].compact
         end
 
@@ -70,6 +70,11 @@ module Heapline
 
         def rss
           @rss && ["RSS", Units.bytes(@rss), "resident memory"]
+        end
+
+        def objects
+          of = @snapshot.objects
+          of && ["Ruby objects", Units.count(of.live), "live, #{Units.bytes(of.slot_bytes)} of slots"]
         end
 
         def growth
