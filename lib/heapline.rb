@@ -10,6 +10,7 @@ require "heapline/fiber_state"
 require "heapline/accounting"
 require "heapline/tag"
 require "heapline/measure"
+require "heapline/objects"
 require "heapline/growth_log"
 
 # Exact accounting of every malloc by Ruby line, seen from inside the process.
@@ -17,7 +18,7 @@ require "heapline/growth_log"
 #   heapline ruby app.rb
 #
 # starts a program under accounting. In it `require "heapline"` gives the figures so far (Heapline.each, .snapshot,
-# .measure) and a say in what is counted (.clear, .quiet, .tag). In a process that was started without the command,
+# .measure, .objects) and a say in what is counted (.clear, .quiet, .tag). In a process that was started without the command,
 # the module is inert: Heapline.enabled? is false, quiet and tag only yield, and asking for figures raises
 # Heapline::NotEnabled. docs/api.md shows each method with an example.
 #

@@ -10,13 +10,13 @@ module ObjectSnapshots
   # An ObjectSite at path:line; figures that are not given are 0, growth, retained and what counts since the baseline
   # follow from what was allocated and freed. Slots have 40 bytes unless `slot` says otherwise.
   def objects_at(path, lineno, class_name, allocated: 0, freed: 0, type: "T_OBJECT", label: nil, tag: nil, slot: 40,
-                 **figures)
+                 internal: false, **figures)
     live = allocated - freed
     known = { allocated: allocated, freed: freed, slot_bytes_allocated: allocated * slot, growth: live, retained: live,
               slot_bytes_freed: freed * slot, growth_bytes: live * slot, retained_bytes: live * slot,
               since_allocated: allocated, since_slot_bytes_allocated: allocated * slot }
     location = Heapline::Model::Location.new(path: path, lineno: lineno, label: label)
-    Heapline::Model::ObjectSite.new(location: location, tag: tag, class_name: class_name, type: type,
+    Heapline::Model::ObjectSite.new(location: location, tag: tag, class_name: class_name, type: type, internal: internal,
                                     **Heapline::Model::ObjectSite::ZERO, **known, **figures)
   end
 

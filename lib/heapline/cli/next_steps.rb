@@ -12,6 +12,7 @@ module Heapline
         steps = []
         steps << ["heapline report #{word} --by gem", "which gem?"] unless shown[:by]
         steps << ["heapline report #{word}", "which line?"] if shown[:by]
+        steps << ["heapline report #{word} --by class", "which objects?"] if snapshot.objects && shown[:by] != :class
         steps << ["heapline rss #{snapshot.pid}", "what else is in RSS?"] if snapshot.state == :running
         steps << ["heapline baseline #{snapshot.pid}", "count growth from now on"] if snapshot.state == :running
         steps << ["heapline ps --clean", "remove the files of dead processes"] if snapshot.state == :killed

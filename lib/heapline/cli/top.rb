@@ -15,7 +15,7 @@ module Heapline
       SUMMARY = "Watch running processes: memory, growth and rates by line, live"
       EVERY = 1.0
       ROWS = 20
-      GROUPS = %w[location gem file library tag].freeze
+      GROUPS = %w[location gem file library tag class].freeze
       SORTS = %i[sites processes].flat_map { |page| Format::Screen::Columns.keys(page) }.uniq.freeze
       ENDINGS = { killed: "was killed (it did not end in an orderly way)", exited: "has exited",
                   execed: "went on as another program" }.freeze

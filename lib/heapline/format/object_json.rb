@@ -34,7 +34,7 @@ module Heapline
         location = site.location
         { location: text(location.to_s), path: text(location.path), lineno: location.lineno,
           label: text(location.label), gem: text(location.gem), tag: text(site.tag), class: text(site.class_name),
-          type: site.type }
+          type: site.type, internal: site.internal? }
       end
 
       def counts(of)

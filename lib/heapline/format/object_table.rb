@@ -33,7 +33,7 @@ module Heapline
       end
 
       def class_name(site)
-        cut(@terminal.inert(site.name || "(several)"), WIDEST)
+        cut(@terminal.inert(site.class_name || site.type || "(several)"), WIDEST)
       end
     end
   end

@@ -20,7 +20,8 @@ module Heapline
       # { frames => width } of those sites whose `figure` is above 0; equal stacks are added up. The largest first.
       def self.widths(sites, figure)
         sums = sites.each_with_object(Hash.new(0)) do |site, widths|
-          widths[of(site)] += site[figure] if site[figure].positive?
+          width = site.public_send(figure)
+          widths[of(site)] += width if width.positive?
         end
         sums.sort_by.with_index { |(_, width), index| [-width, index] }.to_h
       end

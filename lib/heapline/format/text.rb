@@ -18,6 +18,10 @@ module Heapline
                        "miss sites; set HEAPLINE_DIR to a place with more room",
         counts_lost: "frees found no counter: live figures may be too high",
         mismatches: "lines differed from Ruby's own answer: see heapline doctor",
+        objects_refused: "objects found the table of objects full: they count as (other)",
+        objects_untracked: "objects could not be followed to their end (no memory): they are in no figure",
+        objects_mismatches: "slots were used again without their object's end being seen: it counts as freed then",
+        objects_ractors: "Ractors made objects that are not seen on this Ruby",
         impossible_sites: "sites show more frees than allocations: the file was copied while it changed"
       }.freeze
 

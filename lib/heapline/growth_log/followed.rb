@@ -5,6 +5,7 @@ require_relative "../model/ledger"
 require_relative "../model/process_memory"
 require_relative "account"
 require_relative "line"
+require_relative "object_account"
 
 module Heapline
   module GrowthLog
@@ -27,6 +28,7 @@ module Heapline
         @pid = header[:pid]
         @identity = Model::ProcessIdentity.new(@pid, header[:start_ticks])
         @account = Account.new(top: settings.top, forked: !header[:forked_from].zero?)
+        @objects = ObjectAccount.new(top: settings.top)
         @dropped = 0
         @ended = false
       end
@@ -57,7 +59,8 @@ module Heapline
         flight[:state] = :running unless @ended
         memory, ledger = memory(flight[:snapshot]) if @identity.alive?
         Line.build(flight, @account, now: now, memory: memory, ledger: ledger, every_s: @every,
-                                     dropped_lines: @dropped, **others)
+                                     dropped_lines: @dropped, **others,
+                                     **@objects.line(Model::Flight.objects(@io.fileno)))
       end
 
       # A line comes soon: let the process bring up to date what it alone knows of its memory, for the ledger. One bit

@@ -7,7 +7,7 @@ module Heapline
     # What a process did lately, by site or group: figures of one Reading, rates since an earlier one, growth since a
     # baseline. Frozen.
     class Activity
-      # One group. name: as in Snapshot#group_by; site: its Site (for the total the Snapshot); growth_bytes: since the
+      # One group. name: as in Snapshot#group_by; site: its Site or ObjectSite (for the total the Snapshot); growth_bytes: since the
       # baseline of the watcher, else since that of the process; rates: Rates, nil before the second reading; merged: is
       # it of several processes?
       Row = Struct.new(:name, :site, :growth_bytes, :rates, :merged, keyword_init: true) do
@@ -17,6 +17,8 @@ module Heapline
         end
 
         %i[location tag live_bytes live_blocks frees].each { |name| define_method(name) { site.public_send(name) } }
+        # Of rows of Ruby objects.
+        %i[class_name type].each { |name| define_method(name) { site.public_send(name) } }
 
         # Change of live bytes a second (Float), or nil.
         def live_rate

@@ -16,7 +16,8 @@ module Heapline
       STATES = { 2 => :exited, 3 => :execed, 4 => :copied }.freeze
       BASELINES = { 0 => :start, 1 => :fork, 2 => :clear }.freeze
       ATTRIBUTION = { 0 => :none, 1 => :frames, 2 => :public }.freeze
-      FAILURES = %i[sites_refused pages_refused counts_lost mismatches impossible_sites].freeze
+      FAILURES = %i[sites_refused pages_refused counts_lost mismatches impossible_sites objects_refused
+                    objects_untracked objects_mismatches objects_ractors].freeze
 
       # Read the flight file at `source`, a path or a descriptor (Integer). live: true reads it as a running process's
       # even if it says that it has ended. Raises FlightError with what is wrong.
@@ -44,6 +45,13 @@ module Heapline
         maker = FlightSites.new
         sites = raw[:sites].to_h { |site| [site[:number], maker.add(*site.values)] }
         raw.merge(state: state(raw), command: command(raw), sites: sites, snapshot: snapshot(raw, FlightSums.new(raw)))
+      end
+
+      # The Ruby objects that a process that runs has accounted (Objects), or nil; without the figures of malloc.
+      def self.objects(source)
+        require_native
+        rows = Native.object_rows(source, true)
+        FlightObjects.of(rows, choose(source, live: true) { rows.map(&:first).uniq }[:sites]) if rows
       end
 
       # The bytes of a flight file (binary String) that tells for good what the one at `source` tells now. Of a process

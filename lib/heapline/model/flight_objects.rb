@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "flight_sites"
 require_relative "objects"
 
 module Heapline
@@ -7,16 +8,23 @@ module Heapline
     # Makes Objects of the rows that Native.object_rows has read.
     module FlightObjects
       # rows: Array of Array, see docs/flight-file.md. places: Hash of a site's number => Site, for each number in them.
+      # What was made inside quiet is in no figure.
       def self.of(rows, places)
-        Objects.new(rows.filter_map { |row| site(places[row.first], *row.drop(1)) if places[row.first] })
+        counted = rows.reject { |row| row.first == FlightSites::QUIET || places[row.first].nil? }
+        Objects.new(counted.map { |row| site(places[row.first], *row.drop(1)) })
       end
 
+      # Flags of a class, see docs/flight-file.md.
+      UNNAMED = 1
+      HIDDEN = 8
+
       # The values of a row in its order.
-      def self.site(place, class_name, type, _flags, allocated, freed, bytes_allocated, bytes_freed, since, old,
+      def self.site(place, class_name, type, flags, allocated, freed, bytes_allocated, bytes_freed, since, old,
                     bytes_since, bytes_old, age_sum, age_max, temporary, freed_since, bytes_freed_since)
-        ObjectSite.new(place.location, place.tag, class_name, type, allocated, freed, bytes_allocated, bytes_freed,
+        name = class_name || ("(unnamed class)" if flags.anybits?(UNNAMED))
+        ObjectSite.new(place.location, place.tag, name, type, flags.anybits?(HIDDEN), allocated, freed, bytes_allocated, bytes_freed,
                        since - freed_since, bytes_since - bytes_freed_since, since - (freed_since - old),
-                       bytes_since - (bytes_freed_since - bytes_old), since, bytes_since, age_sum, age_max, temporary)
+                       bytes_since - (bytes_freed_since - bytes_old), since, bytes_since, age_sum, age_max, temporary, 0)
       end
       private_class_method :site
     end

@@ -13,6 +13,11 @@ module Heapline
       FIGURES = (Site::ADDITIVE.grep_v(/\Asince_/) - %i[age_sum age_ms_sum]).freeze
       AGES = { age_sum: "age_sum_generations", age_max: "age_max_generations", age_ms_sum: "age_sum_ms",
                age_ms_max: "age_max_ms" }.freeze
+      # Fields of ObjectSite => keys.
+      OBJECTS = { allocated: "allocated", freed: "freed", growth: "growth", retained: "retained",
+                  slot_bytes_allocated: "slot_bytes_allocated", slot_bytes_freed: "slot_bytes_freed",
+                  growth_bytes: "growth_slot_bytes", retained_bytes: "retained_slot_bytes", temporary: "temporary",
+                  age_sum: "age_sum_generations", age_max: "age_max_generations" }.freeze
       TIMES = { started_at: "started_at", ended_at: "ended_at", taken_at: "taken_at" }.freeze
 
       # text: the JSON; name: what it is called in messages. Raises Error where it is no report with sites.
@@ -23,7 +28,7 @@ module Heapline
 
         process = data.fetch("process")
         Snapshot.new(**identity(process), **TIMES.transform_values { |key| process[key] && Time.parse(process[key]) },
-                     sites: data["sites"].map { |row| site(row) })
+                     sites: data["sites"].map { |row| site(row) }, objects: objects(data["objects"]))
       rescue JSON::ParserError, KeyError, TypeError, ArgumentError, NoMethodError => e
         raise Error, "#{name} is damaged: #{e.message.lines.first.chomp[0, 100]}"
       end
@@ -40,6 +45,18 @@ module Heapline
           figures = FIGURES.to_h { |name| [name, Integer(row.fetch(name.to_s))] }
           ages = AGES.transform_values { |key| Integer(row.fetch(key)) }
           Site.new(location: location(row), kind: row["kind"].to_sym, tag: row["tag"], **Site::ZERO, **figures, **ages)
+        end
+
+        # nil where they were not accounted, or are there as sums only.
+        def objects(data)
+          Objects.new(data["sites"].map { |row| object_site(row) }) if data.is_a?(Hash) && data["sites"].is_a?(Array)
+        end
+
+        def object_site(row)
+          figures = OBJECTS.transform_values { |key| Integer(row.fetch(key)) }
+          ObjectSite.new(location: location({ "kind" => row["path"] ? "ruby" : "special", **row }), tag: row["tag"],
+                         class_name: row["class"], type: row["type"], internal: row["internal"] == true,
+                         **ObjectSite::ZERO, **figures)
         end
 
         def location(row)

@@ -5,20 +5,23 @@ module Heapline
     # The Ruby objects of one class that were made at one site, or of a group of such. A frozen plain value, made with
     # keywords, or, by those that make many, with all values in order.
     #
-    # class_name:: as Ruby names it ("Shop::Page", "#<Class:0x…>"); nil: an object of the VM's own that has no class
+    # class_name:: as Ruby names it ("Shop::Page"); of an anonymous class "#<Class < Shop::Page>"; what the VM calls an
+    #              object of its own ("imemo_ment"); nil: it has no name, or several
     # type::       what it is to the VM: "T_STRING", "T_OBJECT", "T_DATA", "T_IMEMO" …
+    # internal::   is it the VM's own (environments, method entries, hidden strings), which no program can get hold of?
     #
     # Counts are objects, *_bytes and slot_bytes_* are bytes of their slots in the object heap (what they hold outside
     # of it is malloc's, see Site), age_* are GC generations of freed objects. growth is live now less live at the
     # baseline and may be negative; retained was made after the baseline and is still live; temporary objects were
     # freed within the generation of their birth or the next. since_* count from the baseline (without one: from the
-    # start).
+    # start). memsize is what retained objects take with all that they hold outside of the object heap, where that was
+    # asked for (Heapline.objects), else 0.
     #
     # It also answers to the names that a Site's figures have, so that what ranks and prints Sites does so with it:
     # live_bytes are then live slot bytes, live_blocks live objects.
-    ObjectSite = Struct.new(:location, :tag, :class_name, :type, :allocated, :freed, :slot_bytes_allocated,
+    ObjectSite = Struct.new(:location, :tag, :class_name, :type, :internal, :allocated, :freed, :slot_bytes_allocated,
                             :slot_bytes_freed, :growth, :growth_bytes, :retained, :retained_bytes, :since_allocated,
-                            :since_slot_bytes_allocated, :age_sum, :age_max, :temporary) do
+                            :since_slot_bytes_allocated, :age_sum, :age_max, :temporary, :memsize) do
       def initialize(*values, **fields)
         super(*values)
         fields.each { |name, value| self[name] = value }
@@ -35,14 +38,14 @@ module Heapline
         slot_bytes_allocated - slot_bytes_freed
       end
 
-      # The class's name; of what has no class its type; of a group of several classes nil.
+      # The class's name; of what has none its type; of a group of several nil.
       def name
         class_name || type
       end
 
-      # Is it the VM's own (method caches, environments, hidden strings), which no program can get hold of?
+      # The same as `internal`, as a question.
       def internal?
-        class_name.nil?
+        internal ? true : false
       end
 
       # Mean lifespan of the freed objects in GC generations (Float); 0.0 before the first is freed.
@@ -63,7 +66,7 @@ module Heapline
 
       # What tells apart those that are at one place.
       def nature
-        [tag, class_name, type]
+        [tag, class_name, type, internal]
       end
 
       # Did anything happen here? A difference leaves out where nothing did.
@@ -114,13 +117,13 @@ module Heapline
     class ObjectSite
       # Figures that add up, and the one that is a maximum.
       ADDITIVE = %i[allocated freed slot_bytes_allocated slot_bytes_freed growth growth_bytes retained retained_bytes
-                    since_allocated since_slot_bytes_allocated age_sum temporary].freeze
+                    since_allocated since_slot_bytes_allocated age_sum temporary memsize].freeze
       ZERO = [*ADDITIVE, :age_max].to_h { |field| [field, 0] }.freeze
-      NAMES = %i[tag class_name type].freeze
+      NAMES = %i[tag class_name type internal].freeze
 
       class << self
-        # One with the sum of `sites`, at `location`. tag, class_name and type are those that all have in common, else
-        # nil.
+        # One with the sum of `sites`, at `location`. tag, class_name, type and internal are those that all have in
+        # common, else nil.
         def sum(sites, location:)
           names = NAMES.to_h { |field| [field, common(sites, field)] }
           figures = ADDITIVE.to_h { |field| [field, sites.sum(&field)] }

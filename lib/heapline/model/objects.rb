@@ -22,7 +22,7 @@ module Heapline
       PLACES = %i[site location].freeze
       # Totals over all sites.
       TOTALS = %i[allocated freed live growth growth_bytes retained retained_bytes slot_bytes slot_bytes_allocated
-                  slot_bytes_freed temporary age_sum].freeze
+                  slot_bytes_freed temporary age_sum memsize].freeze
 
       attr_reader :sites
 

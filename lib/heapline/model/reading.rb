@@ -40,8 +40,11 @@ module Heapline
         @known[[:total, members]] ||= merge(snapshots.select { |one| members.include?([one.pid, one.started_at]) })
       end
 
-      # Sums by :location, :gem, :file, :library or :tag, as Snapshot#group_by. within: [key, name], only the sites of
-      # that group.
+      # Groups of Ruby objects => their key in Objects.
+      OBJECTS = { class: :class, object: :site }.freeze
+
+      # Sums by :location, :gem, :file, :library or :tag, as Snapshot#group_by; by :class or :object (a class at a line)
+      # of Ruby objects, none where they are not accounted. within: [key, name], only the sites of that group.
       def groups(by, within: nil, members: self.members)
         @known[[by, within, members]] ||= group(total(members), by, within)
       end
@@ -54,13 +57,19 @@ module Heapline
 
       def group(snapshot, by, within)
         return {} unless snapshot
+        return group_objects(snapshot.objects, OBJECTS.fetch(by), within) if OBJECTS.key?(by)
 
         snapshot = snapshot.with(sites: members_of(snapshot, *within)) if within
         snapshot.group_by(by)
       end
 
-      def members_of(snapshot, key, name)
-        snapshot.select { |site| Snapshot::GROUPS.fetch(key).call(site) == name }
+      def group_objects(objects, by, within)
+        objects = Objects.new(members_of(objects, *within)) if objects && within
+        objects ? objects.group_by(by) : {}
+      end
+
+      def members_of(collection, key, name)
+        collection.select { |site| collection.class::GROUPS.fetch(key).call(site) == name }
       end
     end
   end

@@ -3,13 +3,13 @@
 require "test_helper"
 require "stringio"
 require "support/readers"
-require "support/snapshots"
+require "support/object_snapshots"
 require "heapline/format/collapsed"
 
 module Heapline
   module Format
     class CollapsedTest < Minitest::Test
-      include Snapshots
+      include ObjectSnapshots
       include Readers
 
       def lines(snapshot, **options)
@@ -34,6 +34,13 @@ module Heapline
           assert_match(/\A(?:[^;\p{C}]*;){3}[^;\p{C}]* \d+\n\z/, line)
         end
         assert_equal (1000...(1000 + HOSTILE.size)).to_a, found.map { |line| line[/ (\d+)$/, 1].to_i }.sort
+      end
+
+      def test_ruby_objects_end_in_their_class
+        assert_includes lines(leaky_objects, objects: true),
+                        "(application);/app/leak.rb;Object#leak_memory leak.rb:12;Shop::Order 2000000\n"
+        assert_equal lines(leaky), lines(leaky_objects)
+        assert_equal HOSTILE.size, lines(hostile_objects, objects: true).size
       end
     end
   end

@@ -4,7 +4,7 @@ require "test_helper"
 require "json"
 require "stringio"
 require "support/readers"
-require "support/snapshots"
+require "support/object_snapshots"
 require "heapline/format/csv"
 begin
   require "csv"
@@ -15,7 +15,7 @@ end
 module Heapline
   module Format
     class CsvTest < Minitest::Test
-      include Snapshots
+      include ObjectSnapshots
       include Readers
 
       PARSE = "import csv, io, json, sys; text = sys.stdin.buffer.read().decode('utf-8'); " \
@@ -77,6 +77,17 @@ module Heapline
 
       def test_differences_keep_their_sign
         assert_equal "-5", rows(snapshot(site("a.rb", 1, live_bytes: -5)))[0]["live_bytes"]
+      end
+
+      def test_ruby_objects
+        first = rows(leaky_objects, objects: true, sort: :freed).first
+        assert_equal ["/app/leak.rb:12", "String", "T_STRING", "100000", "50000", "2000000", "4"],
+                     first.values_at("location", "class", "type", "allocated", "live", "live_slot_bytes",
+                                     "age_max_generations")
+        assert_equal([["String", "50000"], ["Shop::Order", "50000"]],
+                     rows(leaky_objects, by: :class, top: 2, sort: :allocated).map { |row| row.values_at("class", "live") })
+        assert_equal HOSTILE.size, rows(hostile_objects, objects: true).size
+        assert_empty rows(hostile_objects, objects: true).flat_map(&:values).compact.grep(/\A[=+@\t\r]|\A-[^\d]/)
       end
     end
   end

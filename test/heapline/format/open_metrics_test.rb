@@ -4,13 +4,13 @@ require "test_helper"
 require "json"
 require "stringio"
 require "support/readers"
-require "support/snapshots"
+require "support/object_snapshots"
 require "heapline/format/open_metrics"
 
 module Heapline
   module Format
     class OpenMetricsTest < Minitest::Test
-      include Snapshots
+      include ObjectSnapshots
       include Readers
 
       # The strict parser of Prometheus's client for Python.
@@ -43,6 +43,12 @@ module Heapline
         assert_equal HOSTILE.size, samples.size
         places = samples.to_h { |labels, value| [value.to_i, labels["location"]] }
         HOSTILE.each_with_index { |name, i| assert_equal "#{Inert.text(name)}:1", places[1000 + i] }
+      end
+
+      def test_ruby_objects
+        text = rendered(OpenMetrics, leaky_objects)
+        assert_includes text, "# TYPE heapline_objects_allocated counter\n"
+        assert_includes text, "# UNIT heapline_objects_slots_bytes bytes\n"
       end
     end
   end

@@ -3,13 +3,13 @@
 require "test_helper"
 require "stringio"
 require "support/readers"
-require "support/snapshots"
+require "support/object_snapshots"
 require "heapline/format/pprof"
 
 module Heapline
   module Format
     class PprofTest < Minitest::Test
-      include Snapshots
+      include ObjectSnapshots
       include Readers
 
       def written(snapshot, name = "run.pb.gz")
@@ -92,6 +92,15 @@ module Heapline
 
       def test_top
         assert_equal ["Object#leak_memory"], top(kept(rendered(Pprof, leaky, top: 1), "one.pb.gz")).keys
+      end
+
+      def test_ruby_objects_are_samples_with_a_class
+        file = written(leaky_objects)
+        assert_equal({ "Object#leak_memory" => 4_000_000, "Cache#put" => 328_440, "Cache#each" => 400 },
+                     top("-tagfocus=kind=object", file))
+        assert_equal({ "Object#leak_memory" => 2_000_000 }, top("-tagfocus=class=^Shop::Order$", file))
+        assert_equal top(written(leaky, "malloc.pb.gz")), top("-tagignore=kind=object", file)
+        assert_match(/^ +50000 +2000000 +50000 +2000000: \d+ *\n +class:\[Shop::Order\] kind:\[object\]/, pprof("-raw", file))
       end
     end
   end

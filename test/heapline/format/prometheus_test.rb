@@ -3,14 +3,14 @@
 require "test_helper"
 require "stringio"
 require "support/readers"
-require "support/snapshots"
+require "support/object_snapshots"
 require "heapline/format/prometheus"
 require "heapline/model/process_memory"
 
 module Heapline
   module Format
     class PrometheusTest < Minitest::Test
-      include Snapshots
+      include ObjectSnapshots
       include Readers
 
       # Stands for Model::Ledger.
@@ -88,6 +88,21 @@ module Heapline
         refute_match(/[\p{C}&&[^\n]]/, text)
         assert_includes text, 'location="new\\\\x0Aline.rb:1"'
         assert_includes text, "location=\"quo\\\"te'.rb:1\""
+      end
+
+      def test_ruby_objects_and_their_largest_classes
+        text = rendered(Prometheus, leaky_objects, top: 2)
+        assert_empty promtool(text)
+        { objects_live: 108_221, objects_growth: 108_221, objects_slots_bytes: 4_328_840,
+          objects_allocated_total: 159_700, objects_freed_total: 51_479 }
+          .each { |name, value| assert_includes text, "\nheapline_#{name}{pid=\"4711\"} #{value}\n" }
+        assert_includes text, "\nheapline_class_live_objects{pid=\"4711\",class=\"Shop::Order\"} 50000\n"
+        assert_equal 2, text.scan(/^heapline_class_growth_objects\{/).size
+        refute_match(/objects|class/, rendered(Prometheus, leaky))
+      end
+
+      def test_hostile_classes
+        assert_empty promtool(rendered(Prometheus, hostile_objects, top: 0))
       end
     end
   end

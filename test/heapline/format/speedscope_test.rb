@@ -4,13 +4,13 @@ require "test_helper"
 require "json"
 require "stringio"
 require "support/readers"
-require "support/snapshots"
+require "support/object_snapshots"
 require "heapline/format/speedscope"
 
 module Heapline
   module Format
     class SpeedscopeTest < Minitest::Test
-      include Snapshots
+      include ObjectSnapshots
       include Readers
 
       # Published with speedscope 1.25.0, under its licence, which lies beside it.
@@ -59,6 +59,14 @@ module Heapline
         assert text.ascii_only?
         assert_equal HOSTILE.size, samples(JSON.parse(text), "live bytes").size
         refute_match(/[\p{C}&&[^\n]]/, JSON.parse(text).inspect)
+      end
+
+      def test_ruby_objects_have_profiles_of_their_own
+        data = JSON.parse(rendered(Speedscope, leaky_objects))
+        assert_equal ["live bytes", "allocated bytes", "live objects (bytes of slots)",
+                      "allocated objects (bytes of slots)"], (data["profiles"].map { |one| one["name"] })
+        assert_equal 4_328_840, data["profiles"][2]["endValue"]
+        assert_includes data["shared"]["frames"].map { |frame| frame["name"] }, "Shop::Order"
       end
     end
   end

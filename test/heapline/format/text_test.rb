@@ -2,13 +2,13 @@
 
 require "test_helper"
 require "stringio"
-require "support/snapshots"
+require "support/object_snapshots"
 require "heapline/format/text"
 
 module Heapline
   module Format
     class TextTest < Minitest::Test
-      include Snapshots
+      include ObjectSnapshots
 
       ENVIRONMENT = { "LANG" => "C.UTF-8" }.freeze
       GOLDEN = <<~TEXT
@@ -120,6 +120,15 @@ module Heapline
         Text.new(env: ENVIRONMENT.merge("COLUMNS" => "100", "NO_COLOR" => "1")).render(leaky, terminal)
         refute_includes terminal.string, "\e["
         refute_includes render(leaky), "\e["
+      end
+
+      def test_ruby_objects_are_a_second_table
+        text = render(leaky_objects)
+        assert_match(/objects  location\n.* 100,000  .*leak.rb:12.*\n  2 sites.*\n\n  objects  live 108,221 /m, text)
+        refute_match(/objects  /, render(leaky))
+        refute_match(/objects  /, render(leaky_objects, by: :library))
+        refute_match(/blocks/, render(leaky_objects, objects: true))
+        refute_match(/malloc  /, render(leaky_objects, by: :class))
       end
     end
   end

@@ -83,7 +83,7 @@ module Heapline
         def counted
           return [] unless @probe.snapshot
 
-          [ok("allocator", @probe.snapshot.allocator || "unknown"), path, lines, failures].compact
+          [ok("allocator", @probe.snapshot.allocator || "unknown"), path, lines, objects, failures].compact
         end
 
         def path
@@ -100,6 +100,21 @@ module Heapline
 
           problem("attribution", "wrong in #{wrong.join(", ")}",
                   "try heapline --public-api; please report it with the output of heapline doctor")
+        end
+
+        # The program was run with them.
+        def objects
+          known = @probe.snapshot.objects
+          return ok("objects", "Ruby objects can be counted: heapline --objects#{" (on: HEAPLINE has it)" if on?}") if known
+
+          note("objects", "Ruby objects cannot be counted here: #{@probe.said || "they were not"}",
+               "malloc is; heap dumps show objects")
+        end
+
+        def on?
+          RunOptions.from_env(@env["HEAPLINE"])[:objects]
+        rescue UsageError
+          false
         end
 
         def failures

@@ -16,7 +16,8 @@ module Heapline
         EVALUATED = "heapline-probe.erb:7"
         LEAST_BYTES = 150_000
 
-        attr_reader :snapshot, :error
+        # said: what heapline itself had to say of it, or nil.
+        attr_reader :snapshot, :error, :said
 
         def initialize(env)
           @env = env
@@ -33,12 +34,13 @@ module Heapline
         private
 
         def run(directory)
-          changes = { "LD_PRELOAD" => preload, "HEAPLINE" => "quiet,keep", "HEAPLINE_DIR" => directory,
+          changes = { "LD_PRELOAD" => preload, "HEAPLINE" => "quiet,keep,objects", "HEAPLINE_DIR" => directory,
                       "HEAPLINE_TOP" => nil, "HEAPLINE_REPORTER" => nil }
           output, status = Open3.capture2e(changes, RbConfig.ruby, "--disable=gems", PROGRAM)
           file = Dir.glob(File.join(directory, "*.flight")).first
           return @error = complaint(output, status) unless status.success? && file
 
+          @said = output[/^heapline: (.+)/, 1]
           @snapshot = Model::Flight.read(file)
         end
 

@@ -12,6 +12,8 @@ module Heapline
                   "a" => :life }.freeze
         PROCESSES = { "p" => :pid, "s" => :rss }.merge(SITES.slice("g", "l", "n", "r")).freeze
         GROUPS = { "1" => :location, "2" => :gem, "3" => :file, "4" => :library, "5" => :tag }.freeze
+        # What is in a group.
+        INSIDE = { gem: :location, file: :location, library: :location, tag: :location, class: :object }.freeze
         ACTIONS = { "q" => :quit, "b" => :baseline, "B" => :own_baseline }.freeze
         MOVES = { up: -1, down: 1, "k" => -1, "j" => 1 }.freeze
 
@@ -50,7 +52,7 @@ module Heapline
           row = @rows.current
           return [@view, nil] if row.nil? || @view.page == :detail
           return [@view.enter(page: :sites, sort_key: :growth), :enter_process] if @view.page == :processes
-          return [@view.enter(by: :location, within: [@view.by, row.name]), nil] if @view.by != :location
+          return [@view.enter(by: INSIDE.fetch(@view.by), within: [@view.by, row.name]), nil] if INSIDE.key?(@view.by)
 
           [@view.enter(page: :detail).with(cursor: [row.name], pattern: @view.pattern), nil]
         end
@@ -73,7 +75,10 @@ module Heapline
           column = (@view.page == :processes ? PROCESSES : SITES)[key]
           return @view.with(sort_key: column) if column
 
-          @view.with(by: GROUPS[key], cursor: nil) if GROUPS.key?(key) && @view.page == :sites && !@view.within
+          return nil if @view.page != :sites || @view.within
+          return @view.with(by: @view.objects? ? :location : :class, cursor: nil) if key == "o"
+
+          @view.with(by: GROUPS[key], cursor: nil) if GROUPS.key?(key)
         end
 
         def other(key)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../sparkline"
-require_relative "../table"
+require_relative "../object_table"
 require_relative "columns"
 require_relative "detail"
 require_relative "help"
@@ -14,6 +14,8 @@ module Heapline
       class Body
         SPARK = 8
         MARK = "> "
+        # What the last column is called where that is not the group.
+        NAMES = { object: "location" }.freeze
 
         def initialize(view, scene, rows, terminal)
           @view = view
@@ -37,6 +39,8 @@ module Heapline
         private
 
         def nothing
+          return "  Ruby objects are not accounted here: start it with heapline --objects" if objects? && !accounted?
+
           @view.pattern ? "  nothing matches the filter" : "  nothing was counted yet"
         end
 
@@ -59,8 +63,18 @@ module Heapline
           options = { sort: @view.sort_key, terminal: @terminal, dispensable: Columns::LEAST }
           return ProcessTable.new(shown, columns: Columns::PROCESSES, **options) if @view.page == :processes
 
-          Table.new(shown, columns: [*Columns::SITES, trend], directory: @scene.directory,
-                           name: @view.by == :location ? "location" : @view.by.to_s, **options)
+          options.merge!(directory: @scene.directory, name: NAMES.fetch(@view.by, @view.by.to_s))
+          return Table.new(shown, columns: [*Columns::SITES, trend], **options) unless objects?
+
+          ObjectTable.new(shown, columns: [*Columns::OBJECTS, trend], named: @view.by == :object, **options)
+        end
+
+        def objects?
+          @view.objects?
+        end
+
+        def accounted?
+          @scene.watch.now.snapshots.any?(&:objects)
         end
 
         def trend

@@ -39,6 +39,10 @@ module Heapline
           Column.new(:temporary, "temp", :temporary_share, SHARE, 5),
           Column.new(:life, "life GCs", :lifespan, ->(number) { format("%.1f", number) }, 8)
         ].freeze
+        # Of Ruby objects: bytes are those of their slots.
+        OBJECTS = SITES.map do |column|
+          column.key == :blocks ? Column.new(:blocks, "objects", :live_blocks, COUNT, 7) : column
+        end.freeze
         PROCESSES = [
           Column.new(:pid, "pid", :name, :to_s.to_proc, 7),
           Column.new(:rss, "RSS", :rss_bytes, BYTES, 9),

@@ -29,6 +29,7 @@ module Heapline
         def name
           place = @row.location
           parts = [place.label && @terminal.inert(place.label),
+                   (@terminal.inert(@row.class_name || @row.type) if @row.site.kind == :object),
                    place.gem ? "gem #{@terminal.inert(place.gem)}" : "application",
                    place.library && "malloc called by #{@terminal.inert(place.library)}",
                    @row.tag && "tag #{@terminal.inert(@row.tag)}"]
@@ -51,13 +52,13 @@ module Heapline
 
         def live(site)
           mean = site.live_blocks.positive? ? site.live_bytes / site.live_blocks : nil
-          ["live #{Units.bytes(site.live_bytes)} in #{Units.count(site.live_blocks)} blocks",
+          ["live #{Units.bytes(site.live_bytes)} in #{Units.count(site.live_blocks)} #{things("blocks")}",
            mean && "#{Units.bytes(mean)} each", "growth #{Units.bytes(@row.growth_bytes)}",
            "retained #{Units.bytes(site.retained_bytes)}"]
         end
 
         def flow(site)
-          ["allocated #{Units.bytes(site.bytes_allocated)} in #{Units.count(site.allocations)} calls",
+          ["allocated #{Units.bytes(site.bytes_allocated)} in #{Units.count(site.allocations)} #{things("calls")}",
            "#{Units.count(site.frees)} frees",
            @row.lifespan && "#{Columns::SHARE[site.temporary.fdiv(site.frees)]} of them temporary"]
         end
@@ -71,8 +72,16 @@ module Heapline
         def life(site)
           return ["nothing of it was freed"] if site.frees.zero?
 
-          ["freed blocks lived #{format("%.1f", site.mean_age)} GCs on average, at most #{site.age_max}",
-           "#{Units.duration(site.mean_age_ms / 1000)} on average, at most #{Units.duration(site.age_ms_max / 1000.0)}"]
+          generations = "freed #{things("blocks")} lived #{format("%.1f", site.mean_age)} GCs on average, at most " \
+                        "#{site.age_max}"
+          return [generations] if site.kind == :object
+
+          [generations, "#{Units.duration(site.mean_age_ms / 1000)} on average, at most " \
+                        "#{Units.duration(site.age_ms_max / 1000.0)}"]
+        end
+
+        def things(blocks)
+          @row.site.kind == :object ? "objects" : blocks
         end
 
         def wrapped(parts)

@@ -18,6 +18,7 @@ module Heapline
           ["g l n r", "sort by growth, live, net change (live/s), alloc rate"],
           ["c t a", "sort by count of blocks, temporary share, age (life)"],
           ["1 2 3 4 5", "by line, gem, file, library, tag"],
+          ["o", "Ruby objects by class; again: memory by line"],
           ["m", "with or without the processes that were forked from it"]
         ].freeze
         PROCESSES = [

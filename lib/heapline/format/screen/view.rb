@@ -7,7 +7,7 @@ module Heapline
       #
       # page::    :processes, :sites or :detail
       # sort_key:: key of a Column of that page
-      # by::      :location, :gem, :file, :library or :tag
+      # by::      :location, :gem, :file, :library or :tag; of Ruby objects :class or :object (a class at a line)
       # within::  [key, name]: only the sites of that group; or nil
       # pattern:: text that must stand in a row; or nil
       # typing::  is the pattern being typed?
@@ -26,6 +26,11 @@ module Heapline
         # A copy with other fields.
         def with(**changes)
           self.class.new(**to_h, **changes)
+        end
+
+        # Are Ruby objects looked at, and not what malloc counts?
+        def objects?
+          %i[class object].include?(by)
         end
 
         # The View that is entered from here: it begins at the first row, without a pattern.

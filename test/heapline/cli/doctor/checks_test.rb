@@ -10,8 +10,8 @@ module Heapline
     class Doctor
       class ChecksTest < Minitest::Test
         # What a probe found, without running one.
-        FakeProbe = Struct.new(:snapshot, :error, :attribution)
-        Shot = Struct.new(:allocator, :attribution, :failures)
+        FakeProbe = Struct.new(:snapshot, :error, :attribution, :said)
+        Shot = Struct.new(:allocator, :attribution, :failures, :objects)
 
         def found(probe, env = {})
           replacing(Installation, :core, "/x/libheapline.so") do
@@ -19,12 +19,13 @@ module Heapline
           end
         end
 
-        def probe(way: :frames, attribution: { "method" => true })
-          FakeProbe.new(Shot.new("glibc 2.36", way, {}), nil, attribution)
+        def probe(way: :frames, attribution: { "method" => true }, objects: [], said: nil)
+          FakeProbe.new(Shot.new("glibc 2.36", way, {}, objects), nil, attribution, said)
         end
 
         def test_all_is_well
-          states = found(probe).values_at("Ruby", "heapline", "core", "extension", "preload", "lines", "attribution")
+          states = found(probe).values_at("Ruby", "heapline", "core", "extension", "preload", "lines", "attribution",
+                                            "objects")
           assert_equal [:ok], states.map(&:state).uniq
         end
 
@@ -35,6 +36,15 @@ module Heapline
         def test_wrong_lines_are_a_problem
           finding = found(probe(attribution: { "method" => true, "eval" => false }))["attribution"]
           assert_equal [:problem, "wrong in eval"], [finding.state, finding.text]
+        end
+
+        def test_ruby_objects
+          assert_equal [:ok, "Ruby objects can be counted: heapline --objects"],
+                       found(probe)["objects"].to_h.values_at(:state, :text)
+          assert_match(/\(on: HEAPLINE has it\)/, found(probe, { "HEAPLINE" => "quiet,objects" })["objects"].text)
+          finding = found(probe(objects: nil, said: "native.so is of another Ruby"))["objects"]
+          assert_equal [:note, "Ruby objects cannot be counted here: native.so is of another Ruby"],
+                       [finding.state, finding.text]
         end
 
         def test_a_core_that_does_not_run
