@@ -18,8 +18,8 @@ require "heapline/growth_log"
 #   heapline ruby app.rb
 #
 # starts a program under accounting. In it `require "heapline"` gives the figures so far (Heapline.each, .snapshot,
-# .measure, .objects) and a say in what is counted (.clear, .quiet, .tag). In a process that was started without the command,
-# the module is inert: Heapline.enabled? is false, quiet and tag only yield, and asking for figures raises
+# .measure, .objects) and a say in what is counted (.clear, .quiet, .tag). In a process that was started without the
+# command, the module is inert: Heapline.enabled? is false, quiet and tag only yield, and asking for figures raises
 # Heapline::NotEnabled. docs/api.md shows each method with an example.
 #
 # Bytes are requested bytes, ages are GC generations.

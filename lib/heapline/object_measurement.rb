@@ -38,8 +38,8 @@ module Heapline
 
     # With :class, :type, :gem, :file, :location, :tag or :site (class and line): Hash of name => sum, the most retained
     # first; nil is the application. With a block: Enumerable's group_by.
-    def group_by(key = nil, &block)
-      return super(&block) if key.nil?
+    def group_by(key = nil, &)
+      return super(&) if key.nil?
 
       objects.group_by(key).sort_by { |_, site| [-site.retained, -site.allocated] }.to_h
     end

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "objspace"
 require "heapline/repeated_string"
 
 module Heapline
@@ -66,8 +65,12 @@ module Heapline
     def with_retained(site, live, memsize)
       count = live.size
       bytes = site.live == count ? site.slot_bytes : site.slot_bytes_allocated * count / [site.allocated, 1].max
-      size = memsize ? live.sum { |object, _, _| ObjectSpace.memsize_of(object) } : 0
-      site.with(retained: count, retained_bytes: bytes, memsize: size)
+      site.with(retained: count, retained_bytes: bytes, memsize: memsize ? memsize_of(live) : 0)
+    end
+
+    def memsize_of(live)
+      require "objspace"
+      live.sum { |object, _, _| ObjectSpace.memsize_of(object) }
     end
 
     def strings

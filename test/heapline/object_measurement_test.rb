@@ -21,7 +21,7 @@ class ObjectMeasurementTest < Minitest::Test
   end
 
   def test_groups_the_most_retained_first
-    assert_equal [["Order", 6], ["String", 5]], @measurement.group_by(:class).map { |name, one| [name, one.retained] }
+    assert_equal([["Order", 6], ["String", 5]], @measurement.group_by(:class).map { |name, one| [name, one.retained] })
     assert_equal [nil, "rack"], @measurement.group_by(:gem).keys
     assert_equal [1, 1], @measurement.group_by(&:retained).values.map(&:size)
   end

@@ -10,7 +10,7 @@ class RepeatedStringTest < Minitest::Test
 
   def test_what_is_there_twice
     found = of(["same", "a.rb:1"], ["same", "b.rb:2"], ["same", "b.rb:2"], ["once", "a.rb:1"])
-    assert_equal [["same", 3, 4, 8]], (found.map { |one| [one.value, one.count, one.bytes, one.wasted_bytes] })
+    assert_equal [["same", 3, 4, 8]], (found.map { |one| [one.value, one.times, one.bytes, one.wasted_bytes] })
     assert_equal [["b.rb:2", 2], ["a.rb:1", 1]], found.first.locations.to_a
     assert found.first.frozen?
   end

@@ -16,8 +16,8 @@ module ObjectSnapshots
               slot_bytes_freed: freed * slot, growth_bytes: live * slot, retained_bytes: live * slot,
               since_allocated: allocated, since_slot_bytes_allocated: allocated * slot }
     location = Heapline::Model::Location.new(path: path, lineno: lineno, label: label)
-    Heapline::Model::ObjectSite.new(location: location, tag: tag, class_name: class_name, type: type, internal: internal,
-                                    **Heapline::Model::ObjectSite::ZERO, **known, **figures)
+    Heapline::Model::ObjectSite.new(location: location, tag: tag, class_name: class_name, type: type,
+                                    internal: internal, **Heapline::Model::ObjectSite::ZERO, **known, **figures)
   end
 
   def objects(*sites)

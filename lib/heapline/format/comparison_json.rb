@@ -11,8 +11,8 @@ module Heapline
     class ComparisonJson
       SCHEMA_VERSION = 1
 
-      # by: nil for sites, or :gem, :file, :library, :tag, :class. objects: only the Ruby objects (by :class: always so).
-      # top (0: all), sort (a key of ComparisonColumns), min: as for ComparisonText.
+      # by: nil for sites, or :gem, :file, :library, :tag, :class. objects: only the Ruby objects (by :class: always
+      # so). top (0: all), sort (a key of ComparisonColumns), min: as for ComparisonText.
       def initialize(by: nil, objects: false, top: 0, sort: :growth, min: 0)
         @by = by
         @objects_alone = objects || by == :class

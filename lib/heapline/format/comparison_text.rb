@@ -10,8 +10,8 @@ module Heapline
     # A Model::Comparison for people: the two snapshots, what lies between them, and what grew.
     class ComparisonText
       # top: rows (0: all). sort: a key of ComparisonColumns. min: least bytes of growth or live of a row. by: nil, or
-      # :gem, :file, :library, :tag, :class. objects: only the Ruby objects (by :class: always so). directory: paths in it
-      # are shown relative to it.
+      # :gem, :file, :library, :tag, :class. objects: only the Ruby objects (by :class: always so). directory: paths in
+      # it are shown relative to it.
       def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, directory: nil, env: ENV)
         @sort = sort
         @by = by

@@ -15,9 +15,9 @@ module Heapline
       TOTALS = %i[allocations frees bytes_allocated bytes_freed live_bytes live_blocks growth_bytes growth_blocks
                   retained_bytes retained_blocks temporary].freeze
 
-      # by: nil for sites, or :gem, :file, :library, :tag for groups; :class for those of objects. objects: only the Ruby
-      # objects' rows, and not those of malloc. memory: Model::ProcessMemory or nil. ledger: Model::Ledger or nil. top,
-      # sort, min: see Selection; the defaults write all.
+      # by: nil for sites, or :gem, :file, :library, :tag for groups; :class for those of objects. objects: only the
+      # Ruby objects' rows, and not those of malloc. memory: Model::ProcessMemory or nil. ledger: Model::Ledger or nil.
+      # top, sort, min: see Selection; the defaults write all.
       def initialize(by: nil, objects: false, memory: nil, ledger: nil, top: 0, sort: :growth_bytes, min: 0)
         @by = by
         @objects_alone = objects || by == :class
@@ -57,7 +57,9 @@ module Heapline
       end
 
       def sites(snapshot)
-        @objects_alone ? {} : { (@by ? :groups : :sites) => rows(snapshot) }
+        return {} if @objects_alone
+
+        { (@by ? :groups : :sites) => rows(snapshot) }
       end
 
       # null where they were not accounted; a library makes none.

@@ -34,7 +34,9 @@ module Heapline
       # The column for a key of Columns.
       def self.fetch(key)
         key = SAME.fetch(key, key)
-        ALL.find { |column| column.key == key } || raise(ArgumentError, "sort by #{Columns::KEYS.join(", ")}, not #{key}")
+        ALL.find do |column|
+          column.key == key
+        end || raise(ArgumentError, "sort by #{Columns::KEYS.join(", ")}, not #{key}")
       end
 
       # The usual columns and the sorted one.

@@ -40,9 +40,9 @@ module Heapline
       private
 
       def totals(of)
-        parts = ["#{Units.duration(of.seconds)}", "allocated #{Units.count(of.allocated)}",
+        parts = [Units.duration(of.seconds), "allocated #{Units.count(of.allocated)}",
                  "retained #{Units.count(of.retained)} in #{Units.bytes(of.retained_bytes)} of slots",
-                 (("memsize #{Units.bytes(of.memsize)}" if of.memsize.positive?)),
+                 ("memsize #{Units.bytes(of.memsize)}" if of.memsize.positive?),
                  "freed #{Units.count(of.freed)}"].compact
         first, *rest = Wrap.parts(["heapline objects  #{parts.first}", *parts.drop(1)], @terminal, indent: "  ")
         [first.sub("heapline objects", @terminal.style("heapline objects", :bold)), *rest]
@@ -64,7 +64,7 @@ module Heapline
         return [] if repeated.empty?
 
         rows = repeated.first(@top).map do |one|
-          "  #{Units.count(one.count).rjust(8)}  #{Units.bytes(one.wasted_bytes).rjust(9)}  #{quoted(one.value)}  " \
+          "  #{Units.count(one.times).rjust(8)}  #{Units.bytes(one.wasted_bytes).rjust(9)}  #{quoted(one.value)}  " \
             "#{@terminal.style(places(one), :dim)}"
         end
         [@terminal.style("     times     wasted  string, and where it was made", :bold), *rows]

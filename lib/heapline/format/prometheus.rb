@@ -137,7 +137,9 @@ module Heapline
 
       def objects(io, subjects)
         OBJECTS.each do |metric|
-          family(io, metric, subjects.map { |subject| [pid(subject), subject.snapshot.objects.public_send(metric.value)] })
+          family(io, metric, subjects.map do |subject|
+            [pid(subject), subject.snapshot.objects.public_send(metric.value)]
+          end)
         end
         chosen = subjects.flat_map { |subject| classes(subject) }
         CLASSES.each do |metric|

@@ -8,8 +8,9 @@ require_relative "stack"
 
 module Heapline
   module Format
-    # A snapshot for https://www.speedscope.app: two profiles, live and allocated bytes, over the frames of Stack, and the
-    # same of the slots of Ruby objects where they were accounted. The layout is that of https://www.speedscope.app/file-format-schema.json. Output is ASCII.
+    # A snapshot for https://www.speedscope.app: two profiles, live and allocated bytes, over the frames of Stack, and
+    # the same of the slots of Ruby objects where they were accounted. The layout is that of
+    # https://www.speedscope.app/file-format-schema.json. Output is ASCII.
     class Speedscope
       CONTENT_TYPE = "application/json"
       SCHEMA = "https://www.speedscope.app/file-format-schema.json"

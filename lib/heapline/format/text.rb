@@ -9,8 +9,8 @@ require_relative "wrap"
 
 module Heapline
   module Format
-    # The report for people: the process, its memory explained, totals, the table of sites, the one of Ruby objects where
-    # they were accounted, failures, what to do next.
+    # The report for people: the process, its memory explained, totals, the table of sites, the one of Ruby objects
+    # where they were accounted, failures, what to do next.
     class Text
       FAILURES = {
         sites_refused: "lookups of new lines found the site table full: their memory counts as (other)",
@@ -26,9 +26,9 @@ module Heapline
       }.freeze
 
       # top: rows (0: all). sort: a key of Columns. min: least bytes of growth and live of a row. by: nil, or :gem,
-      # :file, :library, :tag, :class. objects: only the Ruby objects, and not the table of malloc (by :class: always so).
-      # memory: Model::ProcessMemory or nil. ledger: Model::Ledger or nil. directory: paths in it are shown relative to
-      # it.
+      # :file, :library, :tag, :class. objects: only the Ruby objects, and not the table of malloc (by :class: always
+      # so). memory: Model::ProcessMemory or nil. ledger: Model::Ledger or nil. directory: paths in it are shown
+      # relative to it.
       # more: the commands that show more, an Array of [command, why].
       def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, memory: nil, ledger: nil,
                      directory: nil, more: [], env: ENV)
@@ -99,8 +99,9 @@ module Heapline
       def columns(rows, snapshot)
         return Columns.for(@column.key) unless objects?(snapshot)
 
-        [*Columns.for(@column.key), Columns::Beside.new(rows, snapshot.objects, by: @by, key: :objects,
-                                                        title: "objects", figure: :growth, unit: :count)]
+        objects = Columns::Beside.new(rows, snapshot.objects, by: @by, key: :objects, title: "objects",
+                                                              figure: :growth, unit: :count)
+        [*Columns.for(@column.key), objects]
       end
 
       def objects(snapshot)

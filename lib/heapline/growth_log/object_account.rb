@@ -57,7 +57,7 @@ module Heapline
       def figures(site)
         known = site.freed.positive?
         { **totals(site), mean_age_gcs: (site.mean_age.round(3) if known), max_age_gcs: (site.age_max if known),
-          temporary_share: site.temporary_share&.round(4) }
+                          temporary_share: site.temporary_share&.round(4) }
       end
 
       def text(value)

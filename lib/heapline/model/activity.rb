@@ -7,9 +7,9 @@ module Heapline
     # What a process did lately, by site or group: figures of one Reading, rates since an earlier one, growth since a
     # baseline. Frozen.
     class Activity
-      # One group. name: as in Snapshot#group_by; site: its Site or ObjectSite (for the total the Snapshot); growth_bytes: since the
-      # baseline of the watcher, else since that of the process; rates: Rates, nil before the second reading; merged: is
-      # it of several processes?
+      # One group. name: as in Snapshot#group_by; site: its Site or ObjectSite (for the total the Snapshot);
+      # growth_bytes: since the baseline of the watcher, else since that of the process; rates: Rates, nil before the
+      # second reading; merged: is it of several processes?
       Row = Struct.new(:name, :site, :growth_bytes, :rates, :merged, keyword_init: true) do
         def initialize(**fields)
           super

@@ -22,9 +22,10 @@ module Heapline
       def self.site(place, class_name, type, flags, allocated, freed, bytes_allocated, bytes_freed, since, old,
                     bytes_since, bytes_old, age_sum, age_max, temporary, freed_since, bytes_freed_since)
         name = class_name || ("(unnamed class)" if flags.anybits?(UNNAMED))
-        ObjectSite.new(place.location, place.tag, name, type, flags.anybits?(HIDDEN), allocated, freed, bytes_allocated, bytes_freed,
-                       since - freed_since, bytes_since - bytes_freed_since, since - (freed_since - old),
-                       bytes_since - (bytes_freed_since - bytes_old), since, bytes_since, age_sum, age_max, temporary, 0)
+        ObjectSite.new(place.location, place.tag, name, type, flags.anybits?(HIDDEN), allocated, freed,
+                       bytes_allocated, bytes_freed, since - freed_since, bytes_since - bytes_freed_since,
+                       since - (freed_since - old), bytes_since - (bytes_freed_since - bytes_old), since, bytes_since,
+                       age_sum, age_max, temporary, 0)
       end
       private_class_method :site
     end

@@ -75,8 +75,8 @@ module Heapline
       end
 
       # What a forked child made of it since its fork (or its last baseline) and still holds: inherited objects are the
-      # parent's. nil where it made none. How long those lived that it freed is known of inherited and own ones together:
-      # the own ones get their share by number.
+      # parent's. nil where it made none. How long those lived that it freed is known of inherited and own ones
+      # together: the own ones get their share by number.
       def own
         return nil if since_allocated.zero? && retained.zero?
 

@@ -41,7 +41,8 @@ module Heapline
         with_objects
         assert_match(/\Alocation,path,lineno,label,gem,tag,class,type,allocated,freed,live,/,
                      heapline("report", "--objects", "--format", "csv", "4711").out)
-        assert_match(/leak.rb:12;Shop::Order 2400$/, heapline("report", "--objects", "--format", "collapsed", "4711").out)
+        assert_match(/leak.rb:12;Shop::Order 2400$/,
+                     heapline("report", "--objects", "--format", "collapsed", "4711").out)
         found = heapline("report", "--objects", "--format", "prometheus", "4711")
         assert_equal [2, "heapline: prometheus has no --objects (heapline help report)\n"], [found.status, found.err]
       end

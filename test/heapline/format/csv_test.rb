@@ -85,7 +85,9 @@ module Heapline
                      first.values_at("location", "class", "type", "allocated", "live", "live_slot_bytes",
                                      "age_max_generations")
         assert_equal([["String", "50000"], ["Shop::Order", "50000"]],
-                     rows(leaky_objects, by: :class, top: 2, sort: :allocated).map { |row| row.values_at("class", "live") })
+                     rows(leaky_objects, by: :class, top: 2, sort: :allocated).map do |row|
+                       row.values_at("class", "live")
+                     end)
         assert_equal HOSTILE.size, rows(hostile_objects, objects: true).size
         assert_empty rows(hostile_objects, objects: true).flat_map(&:values).compact.grep(/\A[=+@\t\r]|\A-[^\d]/)
       end

@@ -38,7 +38,7 @@ module Heapline
       def test_malloc_of_the_same_line
         rows = leaky_objects.objects.to_a
         column = ObjectColumns.beside(leaky, rows, sort: :growth).find { |one| one.key == :malloc }
-        assert_equal ["51.20 MB", "51.20 MB", "1.02 MB", "0 B"], rows.map { |row| column.text(row) }
+        assert_equal(["51.20 MB", "51.20 MB", "1.02 MB", "0 B"], rows.map { |row| column.text(row) })
       end
     end
   end

@@ -50,15 +50,15 @@ module Heapline
 
       def test_a_report_that_was_read_again
         snapshot = Model::JsonReport.parse(JSON.generate(parsed), "report.json")
-        assert_equal leaky_objects.objects.by_key.transform_values { |site| [site.live, site.growth_bytes] },
-                     snapshot.objects.by_key.transform_values { |site| [site.live, site.growth_bytes] }
+        assert_equal(leaky_objects.objects.by_key.transform_values { |site| [site.live, site.growth_bytes] },
+                     snapshot.objects.by_key.transform_values { |site| [site.live, site.growth_bytes] })
         assert_nil Model::JsonReport.parse(JSON.generate(parsed(leaky)), "report.json").objects
       end
 
       def test_every_key_is_documented
         documentation = File.read(File.join(ROOT, "docs", "cli.md"))
         names = parsed["objects"]["sites"].first.keys + parsed["objects"]["totals"].keys
-        assert_empty names.uniq.reject { |key| documentation.include?("`#{key}`") }
+        assert_empty(names.uniq.reject { |key| documentation.include?("`#{key}`") })
       end
 
       def test_hostile_names_stay_data

@@ -23,7 +23,7 @@ module Heapline
       end
 
       def test_all_of_it
-        repeated = RepeatedString.new(value: "paid\e[31m", count: 3, bytes: 40,
+        repeated = RepeatedString.new(value: "paid\e[31m", times: 3, bytes: 40,
                                       locations: { "/app/order.rb:12" => 2, "b.rb:1" => 1 })
         assert_equal <<~TEXT, text(orders, strings: [repeated])
           heapline objects  1.3 s · allocated 100 · retained 60 in 2.40 kB of slots · freed 40

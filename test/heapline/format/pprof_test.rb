@@ -100,7 +100,8 @@ module Heapline
                      top("-tagfocus=kind=object", file))
         assert_equal({ "Object#leak_memory" => 2_000_000 }, top("-tagfocus=class=^Shop::Order$", file))
         assert_equal top(written(leaky, "malloc.pb.gz")), top("-tagignore=kind=object", file)
-        assert_match(/^ +50000 +2000000 +50000 +2000000: \d+ *\n +class:\[Shop::Order\] kind:\[object\]/, pprof("-raw", file))
+        assert_match(/^ +50000 +2000000 +50000 +2000000: \d+ *\n +class:\[Shop::Order\] kind:\[object\]/,
+                     pprof("-raw", file))
       end
     end
   end

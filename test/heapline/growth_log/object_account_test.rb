@@ -54,7 +54,9 @@ module Heapline
         account = ObjectAccount.new(top: 2)
         names = ("A".."Z").to_a
         names.each_with_index do |name, index|
-          assert_operator listed(account, counts(**names.to_h { |one| [one.to_sym, one == name ? 100 + index : 1] })).size,
+          assert_operator listed(account, counts(**names.to_h do |one|
+            [one.to_sym, one == name ? 100 + index : 1]
+          end)).size,
                           :<=, 8
         end
       end

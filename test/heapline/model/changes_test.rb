@@ -25,13 +25,15 @@ module Heapline
       end
 
       def test_what_came_and_what_went
-        found = changes([objects_at("old.rb", 1, "String", allocated: 5)], [objects_at("new.rb", 1, "Hash", allocated: 2)])
+        found = changes([objects_at("old.rb", 1, "String", allocated: 5)],
+                        [objects_at("new.rb", 1, "Hash", allocated: 2)])
         assert_equal({ "Hash" => 2, "String" => -5 }, found.list.to_h { |change| [change.name, change.growth_blocks] })
         assert found.list.all?(&:object?)
       end
 
       def test_sums
-        found = changes([], [objects_at("a.rb", 1, "String", allocated: 5), objects_at("b.rb", 1, "String", allocated: 2)])
+        found = changes([],
+                        [objects_at("a.rb", 1, "String", allocated: 5), objects_at("b.rb", 1, "String", allocated: 2)])
         assert_equal([["String", 7]], found.sums(:class).map { |sum| [sum.location.to_s, sum.growth_blocks] })
         assert_raises(ArgumentError) { found.sums(:library) }
       end

@@ -32,8 +32,10 @@ module Heapline
         builder.object(builder.ruby_site("/app/a.rb", 12, label: "A#a", tag: "job"), "Shop::Order", **COUNTED)
         found = read(builder).first
         assert_equal ["/app/a.rb:12", "A#a", "job", "Shop::Order", "T_OBJECT", false],
-                     [found.location.to_s, found.location.label, found.tag, found.class_name, found.type, found.internal]
-        assert_equal [60, 2400, 80, 9, 30], [found.live, found.slot_bytes, found.age_sum, found.age_max, found.temporary]
+                     [found.location.to_s, found.location.label, found.tag, found.class_name, found.type,
+                      found.internal]
+        assert_equal [60, 2400, 80, 9, 30],
+                     [found.live, found.slot_bytes, found.age_sum, found.age_max, found.temporary]
         assert_equal [40, 1600, 45, 1800, 70], [found.growth, found.growth_bytes, found.retained, found.retained_bytes,
                                                 found.since_allocated]
       end

@@ -27,7 +27,7 @@ module Heapline
       def test_it_answers_to_the_names_of_a_site
         names = %i[allocations frees bytes_allocated bytes_freed live_bytes live_blocks growth_bytes growth_blocks
                    retained_bytes retained_blocks age_ms_sum kind]
-        assert_equal [10, 4, 400, 160, 240, 6, 240, 6, 240, 6, 0, :object], names.map { |name| one.public_send(name) }
+        assert_equal([10, 4, 400, 160, 240, 6, 240, 6, 240, 6, 0, :object], names.map { |name| one.public_send(name) })
       end
 
       def test_sums_keep_the_names_that_all_have

@@ -31,8 +31,8 @@ module Heapline
       end
 
       def test_twins_are_one
-        twins = objects(*Array.new(2) { objects_at("a.rb", 1, "String", allocated: 1) })
-        assert_equal [2], twins.by_key.values.map(&:allocated)
+        twins = Array.new(2) { objects_at("a.rb", 1, "String", allocated: 1) }
+        assert_equal [2], objects(*twins).by_key.values.map(&:allocated)
       end
     end
   end

@@ -105,7 +105,10 @@ module Heapline
         # The program was run with them.
         def objects
           known = @probe.snapshot.objects
-          return ok("objects", "Ruby objects can be counted: heapline --objects#{" (on: HEAPLINE has it)" if on?}") if known
+          if known
+            return ok("objects",
+                      "Ruby objects can be counted: heapline --objects#{" (on: HEAPLINE has it)" if on?}")
+          end
 
           note("objects", "Ruby objects cannot be counted here: #{@probe.said || "they were not"}",
                "malloc is; heap dumps show objects")

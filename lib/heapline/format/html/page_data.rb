@@ -12,7 +12,8 @@ require_relative "summary"
 module Heapline
   module Format
     class Html
-      # All that the page shows, malloc's sites and Ruby objects in one table, as plain Hashes and Arrays for JSON; assets/src/data.ts reads it. Names are inert.
+      # All that the page shows, malloc's sites and Ruby objects in one table, as plain Hashes and Arrays for JSON;
+      # assets/src/data.ts reads it. Names are inert.
       class PageData
         # Sites whose source is read: those at the top of the table.
         SOURCES = 500

@@ -5,8 +5,9 @@ require_relative "../inert"
 module Heapline
   module Format
     class Html
-      # Sites, and ObjectSites among them, as columns of integers over one table of strings: a tenth of the bytes of an object a site, and read by a
-      # browser in as little time. A column is as long as there are sites; names are numbers in `strings`, 0 is none.
+      # Sites, and ObjectSites among them, as columns of integers over one table of strings: a tenth of the bytes of an
+      # object a site, and read by a browser in as little time. A column is as long as there are sites; names are
+      # numbers in `strings`, 0 is none.
       class SiteColumns
         FIGURES = %i[growth_bytes live_bytes retained_bytes live_blocks bytes_allocated allocations frees temporary
                      age_sum age_max age_ms_sum age_ms_max].freeze

@@ -26,7 +26,7 @@ module Heapline
         def tiles
           [rss, ["malloc live", Units.bytes(@snapshot.live_bytes), "#{Units.count(@snapshot.live_blocks)} blocks"],
            objects, growth, ["allocated", Units.bytes(@snapshot.bytes_allocated),
-                    "#{Units.count(@snapshot.allocations)} calls"], temporary, peak].compact
+                             "#{Units.count(@snapshot.allocations)} calls"], temporary, peak].compact
         end
 
         # Array of sentences.

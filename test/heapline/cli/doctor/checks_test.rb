@@ -25,7 +25,7 @@ module Heapline
 
         def test_all_is_well
           states = found(probe).values_at("Ruby", "heapline", "core", "extension", "preload", "lines", "attribution",
-                                            "objects")
+                                          "objects")
           assert_equal [:ok], states.map(&:state).uniq
         end
 
