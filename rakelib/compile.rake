@@ -6,11 +6,11 @@ rescue LoadError
   abort "heapline's tasks need the gem rake-compiler: run script/setup once, then `bundle exec rake`."
 end
 
-{ "libheapline" => "ext/heapline_core", "native" => "ext/heapline" }.each do |name, dir|
+{ "libheapline" => "ext/heapline_core", "native" => "ext/heapline", "heap" => "ext/heapline_heap" }.each do |name, dir|
   extension = Rake::ExtensionTask.new(name) do |task|
     task.ext_dir = dir
     task.lib_dir = "lib/heapline"
-    task.source_pattern = "*.{c,h,map}"
+    task.source_pattern = "*.{c,h,cpp,hpp,map}"
   end
 
   # A source that came or went changes its folder: the Makefile, which lists the sources, is made anew.

@@ -14,8 +14,9 @@ module Heapline
   # most; who knows that it will be asked for opens with `index: true`, so that the file is read once only.
   class HeapDump
     # path: the file; "-": standard input, which can be read but once. index, strings: what will be asked for beyond
-    # summary and histogram: the graph, duplicate_strings. progress: called with [bytes read, bytes in all or nil], at
-    # most 20 times a second. Raises Error where nothing can be read.
+    # summary and histogram: the graph (true), or object, instances_of and compare alone (:objects); duplicate_strings.
+    # progress: called with [bytes read, bytes in all or nil], at most 20 times a second. Raises Error where nothing can
+    # be read.
     def self.open(path, index: false, strings: false, &progress)
       new(path, index: index, strings: strings, progress: progress)
     end
@@ -65,7 +66,7 @@ module Heapline
 
     # The Model::Heap::Object at `address` (Integer), or nil.
     def object(address)
-      row = index.object(address)
+      row = objects.object(address)
       row && object_of(row)
     end
 
@@ -86,7 +87,7 @@ module Heapline
 
     # Array of addresses: the first `limit` instances of the class of this name, as histogram has it.
     def instances_of(class_name, limit: 20)
-      index.instances_of(class_name, limit)
+      objects.instances_of(class_name, limit)
     end
 
     # Array of Model::Heap::Step from a root to the object, the shortest there is; nil where nothing leads to it.
@@ -95,7 +96,7 @@ module Heapline
       steps&.map { |row, name| Model::Heap::Step.new(object: object_of(row), name: name) }
     end
 
-    # Model::Heap::Dominators.
+    # Model::Heap::Dominators: made when it is first asked for.
     def dominators
       @dominators ||= begin
         index.dominate(&@progress) unless index.dominated?
@@ -107,6 +108,11 @@ module Heapline
 
     def read(index: false, strings: false)
       @native.read(index, strings, &@progress)
+    end
+
+    # The native reader with objects at least; who asks for one will ask for the graph.
+    def objects
+      @native.objects? ? @native : index
     end
 
     # The native reader with its index.

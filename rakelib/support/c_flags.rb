@@ -6,6 +6,8 @@ module Tasks
   # How the C sources are compiled outside mkmf: for checks and for the C tests.
   module CFlags
     BASE = %w[-std=gnu11 -D_GNU_SOURCE -pthread].freeze
+    CXX = %w[-std=c++17 -D_GNU_SOURCE -pthread].freeze
+    HEAP_LIBRARIES = %w[-lsimdjson -lz -lzstd].freeze
     WARNINGS = %w[-Wall -Wextra -Werror].freeze
     # seam.h puts a test between the core and libc; see there.
     C_TESTS = %w[-Iext/heapline_core -Itest/c/support -include test/c/support/seam.h].freeze
@@ -17,11 +19,22 @@ module Tasks
     # headers; their callbacks have the signatures that Ruby prescribes, so they may leave parameters unused.
     def for_source(path)
       case path
+      when /\.cpp\z/ then cxx_for_source(path)
       when %r{\Aext/heapline/} then BASE + %w[-Wno-unused-parameter -Iext/heapline_core] + ruby_headers
       when %r{\Atest/c/} then BASE + C_TESTS
       when %r{\Atest/programs/} then %w[-std=gnu11 -pthread -Wno-unused-parameter] + ruby_headers
       else BASE + %w[-Iext/heapline_core]
       end
+    end
+
+    # Only the C++ of the third shared object is checked; a C++ program of the tests is compiled by its test.
+    def cxx_for_source(path)
+      CXX + %w[-Wno-unused-parameter -Iext/heapline_heap] + (path.start_with?("ext/") ? ruby_headers : [])
+    end
+
+    # The compiler of C++ that belongs to one of C.
+    def cxx(compiler)
+      compiler.sub("gcc", "g++").sub("clang", "clang++")
     end
 
     def ruby_headers

@@ -19,14 +19,15 @@ module Tasks
       private
 
       def patterns
-        %w[ext/**/*.c test/c/**/*.c test/programs/**/*.c test/fuzz/**/*.c]
+        %w[ext/**/*.{c,cpp} test/c/**/*.c test/cpp/**/*.cpp test/programs/**/*.c test/fuzz/**/*.{c,cpp}]
       end
 
       # Compiled for real: with -fsyntax-only, or without optimisation, gcc does not look for half of what it can
       # warn about.
       def check
         files.flat_map do |file|
-          complaints(@compiler, "-c", "-o", File::NULL, "-O2", *CFlags::WARNINGS, *CFlags.for_source(file), file)
+          compiler = file.end_with?(".cpp") ? CFlags.cxx(@compiler) : @compiler
+          complaints(compiler, "-c", "-o", File::NULL, "-O2", *CFlags::WARNINGS, *CFlags.for_source(file), file)
         end
       end
     end
@@ -36,7 +37,8 @@ module Tasks
       private
 
       def patterns
-        %w[ext/**/*.{c,h} test/c/**/*.{c,h} test/programs/**/*.{c,h} test/fuzz/**/*.c]
+        %w[ext/**/*.{c,h,cpp,hpp} test/c/**/*.{c,h} test/cpp/**/*.{cpp,hpp} test/programs/**/*.{c,h}
+           test/fuzz/**/*.{c,cpp}]
       end
 
       def check
@@ -49,13 +51,18 @@ module Tasks
       private
 
       def patterns
-        %w[ext/**/*.c]
+        %w[ext/**/*.{c,cpp}]
       end
 
       def check
-        complaints("cppcheck", "--quiet", "--error-exitcode=1", "--std=c11", "--inline-suppr",
-                   "--enable=warning,portability", "--suppress=missingIncludeSystem", "-Iext/heapline_core",
-                   "-Iext/heapline", *files)
+        c, cpp = files.partition { |file| file.end_with?(".c") }
+        read("--std=c11", "-Iext/heapline_core", "-Iext/heapline", *c) +
+          (cpp.empty? ? [] : read("--std=c++17", "-Iext/heapline_heap", *cpp))
+      end
+
+      def read(*arguments)
+        complaints("cppcheck", "--quiet", "--error-exitcode=1", "--inline-suppr", "--enable=warning,portability",
+                   "--suppress=missingIncludeSystem", *arguments)
       end
     end
 

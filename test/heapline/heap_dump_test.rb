@@ -24,7 +24,8 @@ module Heapline
         yield 10, 20 if block_given?
       end
 
-      def index? = @index
+      def index? = @index == true
+      def objects? = @index ? true : false
       def strings? = @strings
       def dominated? = @dominated
       def dominate = @dominated = true
@@ -60,6 +61,12 @@ module Heapline
       assert_equal ["@name", 8], [dump.references(8).first.name, dump.references(8).first.object.address]
       assert_equal [[false, false], [true, false]], readings(dump)
       assert_equal [[true, true]], readings(opened(index: true, strings: true).tap(&:duplicate_strings))
+    end
+
+    def test_objects_without_the_graph
+      dump = opened(index: :objects)
+      dump.object(8)
+      assert_equal [[:objects, false]], readings(dump)
     end
 
     def test_a_path

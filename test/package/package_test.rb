@@ -49,19 +49,30 @@ class PackageTest < Minitest::Test
       output, status = run_in(dir, RbConfig.ruby, heapline, "-o", "run.html", RbConfig.ruby, "-e", "42", env: home)
       assert_predicate status, :success?, output
       assert_match(%r{<style>.+</style>.+<script>.+</script>}m, File.read(File.join(dir, "run.html")))
+
+      output, status = run_in(dir, RbConfig.ruby, "-e", HEAP, env: home)
+      assert_predicate status, :success?, output
     end
   end
 
-  # A compiler before the real one that knows no liburcu.
-  def without_liburcu(dir)
-    name = RbConfig::CONFIG["CC"].split.first
+  # A program that reads a dump of itself.
+  HEAP = <<~RUBY
+    require "heapline/heap_dump"
+    require "objspace"
+    ObjectSpace.dump_all(output: File.open("heap.json", "w"))
+    exit Heapline::HeapDump.open("heap.json").histogram.any? { |group| group.key == "String" }
+  RUBY
+
+  # A compiler before the real one that does not know a library.
+  def without(library, dir, compiler: "CC")
+    name = RbConfig::CONFIG[compiler].split.first
     real = ENV.fetch("PATH").split(":").map { |bin| File.join(bin, name) }.find { |path| File.executable?(path) }
     fake = File.join(dir, "bin", File.basename(name))
     FileUtils.mkdir_p(File.dirname(fake))
     File.write(fake, <<~SH)
       #!/bin/sh
-      grep -qs urcu conftest.c && exit 1
-      case "$*" in *-lurcu*) exit 1 ;; esac
+      grep -qs #{library} conftest.* && exit 1
+      case "$*" in *-l#{library}*) exit 1 ;; esac
       exec #{real} "$@"
     SH
     File.chmod(0o755, fake)
@@ -71,12 +82,26 @@ class PackageTest < Minitest::Test
   def test_a_missing_liburcu_is_one_message_that_names_the_package_everywhere
     Dir.mktmpdir("heapline-package") do |dir|
       extconf = File.join(ROOT, "ext/heapline_core/extconf.rb")
-      output, status = run_in(dir, RbConfig.ruby, extconf, env: without_liburcu(dir))
+      output, status = run_in(dir, RbConfig.ruby, extconf, env: without("urcu", dir))
 
       refute_predicate status, :success?
       ["apt-get install liburcu-dev", "dnf install userspace-rcu-devel", "apk add userspace-rcu-dev",
        "pacman -S liburcu"].each { |remedy| assert_includes output, remedy }
       refute_path_exists File.join(dir, "Makefile")
+    end
+  end
+
+  def test_without_simdjson_the_gem_is_installed_all_the_same
+    Dir.mktmpdir("heapline-package") do |dir|
+      extconf = File.join(ROOT, "ext/heapline_heap/extconf.rb")
+      output, status = run_in(dir, RbConfig.ruby, extconf, env: without("simdjson", dir, compiler: "CXX"))
+      assert_predicate status, :success?, output
+      ["apt-get install g++ libsimdjson-dev", "dnf install gcc-c++ simdjson-devel", "apk add g++ simdjson-dev",
+       "pacman -S gcc simdjson"].each { |remedy| assert_includes output, remedy }
+
+      output, status = run_in(dir, "make", "install")
+      assert_predicate status, :success?, output
+      assert_empty Dir[File.join(dir, "*.{o,so}")]
     end
   end
 end

@@ -19,12 +19,12 @@ module Heapline
       def initialize(dumps, by, progress)
         Histogram.check(by)
         @by = by
-        @dumps = dumps.map { |dump| dump.is_a?(HeapDump) ? dump : HeapDump.open(dump, index: true, &progress) }
+        @dumps = dumps.map { |dump| dump.is_a?(HeapDump) ? dump : HeapDump.open(dump, index: :objects, &progress) }
       end
 
       # Model::Heap::Comparison
       def comparison
-        same_process, rows = Extension.dump_class.compare(*@dumps.map { |dump| dump.send(:index) })
+        same_process, rows = Extension.dump_class.compare(*@dumps.map { |dump| dump.send(:objects) })
         before, after, last = @dumps.map(&:summary)
         Model::Heap::Comparison.new(by: @by, before: before, after: after, last: last, same_process: same_process,
                                     problems: problems, changes: changes(rows, same_process))

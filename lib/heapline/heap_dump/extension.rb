@@ -10,10 +10,10 @@ module Heapline
       FEATURE = "heapline/heap.so"
       MISSING = <<~MESSAGE.chomp
         heap dumps cannot be read: this heapline was built without simdjson, zlib or zstd
-          Debian, Ubuntu   apt-get install g++ pkg-config libsimdjson-dev zlib1g-dev libzstd-dev
-          Fedora, RHEL     dnf install gcc-c++ pkgconf simdjson-devel zlib-devel libzstd-devel
-          Alpine           apk add g++ pkgconf simdjson-dev zlib-dev zstd-dev
-          Arch             pacman -S gcc pkgconf simdjson zlib zstd
+          Debian, Ubuntu   apt-get install g++ libsimdjson-dev zlib1g-dev libzstd-dev
+          Fedora, RHEL     dnf install gcc-c++ simdjson-devel zlib-devel libzstd-devel
+          Alpine           apk add g++ simdjson-dev zlib-dev zstd-dev
+          Arch             pacman -S gcc simdjson zlib zstd
         then install the gem again: gem pristine heapline
       MESSAGE
 

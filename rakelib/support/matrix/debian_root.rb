@@ -8,7 +8,8 @@ module Tasks
     # in it, however that ends.
     class DebianRoot < Interpreter
       MIRROR = "http://deb.debian.org/debian"
-      BASE = %w[gcc g++ make libc6-dev liburcu-dev zlib1g-dev libgmp-dev].freeze
+      BASE = %w[gcc g++ make libc6-dev liburcu-dev zlib1g-dev libgmp-dev libsimdjson-dev libzstd-dev
+                zstd].freeze
 
       # suite: Debian's; packages: of Ruby; ruby: name of the program; extra: a further suite that they come from
       def initialize(name, suite:, packages:, ruby:, extra: nil)

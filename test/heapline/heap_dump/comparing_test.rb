@@ -18,7 +18,7 @@ module Heapline
         def initialize(_path) = super()
         def problems = ["cut"]
         def read(*) = nil
-        def index? = true
+        def objects? = true
       end
 
       A = ["App", "OBJECT", "app.rb", 1, 7].freeze

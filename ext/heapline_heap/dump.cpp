@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "dump.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "scan.hpp"
+#include "source.hpp"
+
+namespace heapline {
+
+namespace {
+
+/* More do not help: one of them unpacks, and all wait for the memory. */
+const unsigned THREADS_MAX = 16;
+
+unsigned processors() {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set)) return 1;
+    return std::min(static_cast<unsigned>(CPU_COUNT(&set)), THREADS_MAX);
+}
+
+} // namespace
+
+void Dump::read(Depth depth, bool strings, const Job &job, unsigned threads) {
+    bool want_graph = depth > this->depth(), want_strings = strings && !duplicates_;
+    if (survey_ && !want_graph && !want_strings) return;
+    File file(path_, job);
+    if (survey_ && file.identity().empty())
+        throw Failure(path_ + " can be read but once: say at first what will be asked of it");
+    if (survey_ && file.identity() != identity_) throw Failure(path_ + " has changed since it was first read");
+    bytes_read_ = 0;
+    bytes_total_ = file.total();
+    std::unique_ptr<Survey> survey(survey_ ? nullptr : new Survey);
+    std::unique_ptr<Graph> graph(want_graph ? new Graph : nullptr);
+    std::unique_ptr<Duplicates> duplicates(want_strings ? new Duplicates : nullptr);
+    Scan scan(
+        file,
+        {&vocabulary_, &classes_, survey.get(), graph.get(), depth == Dump::graph, duplicates.get(), &bytes_read_},
+        job);
+    scan.run(threads ? threads : processors());
+    std::vector<std::string> problems = scan.problems();
+    if (survey && !survey->all.count)
+        throw Failure(path_ + " is no heap dump: it has no line of ObjectSpace.dump_all" +
+                      (problems.empty() ? "" : " (" + problems.back() + ")"));
+    if (graph) {
+        size_t repeated = graph->link(vocabulary_, job);
+        if (repeated) problems.push_back(std::to_string(repeated) + " objects are listed twice; the first counts");
+        depth_ = depth;
+        graph_ = std::move(graph);
+    }
+    if (survey) survey_ = std::move(survey);
+    if (duplicates) duplicates_ = std::move(duplicates);
+    if (problems.size() >= problems_.size()) problems_ = std::move(problems);
+    identity_ = file.identity();
+}
+
+void Dump::dominate(const Job &job) {
+    if (!dominators_) dominators_ = std::make_unique<Dominators>(*graph_, job);
+}
+
+const Search &Dump::search(const Job &job) {
+    if (!search_) search_ = std::make_unique<Search>(*graph_, job);
+    return *search_;
+}
+
+uint64_t Dump::class_address(uint32_t node) const {
+    const Node &one = graph_->node(node);
+    if (one.class_node != NOBODY) return graph_->node(one.class_node).address;
+    return one.flags & Node::HAS_CLASS ? Classes::ELSEWHERE : 0;
+}
+
+std::string Dump::label(uint32_t node) const {
+    if (!graph_->is_object(node)) return graph_->root_name(node);
+    return classes_.label(graph_->node(node).kind, class_address(node), vocabulary_);
+}
+
+const Dump::Groups &Dump::groups(const Job &job) {
+    if (groups_) return *groups_;
+    auto made = std::make_unique<Groups>();
+    std::unordered_map<Survey::ClassKey, uint32_t, Survey::ClassHash> known;
+    std::unordered_map<std::string, uint32_t> numbers;
+    made->of.resize(graph_->objects());
+    for (uint32_t node = 0; node < graph_->objects(); node++) {
+        job.check(node);
+        auto [found, fresh] = known.try_emplace({class_address(node), graph_->node(node).kind}, 0);
+        if (fresh) {
+            auto number = numbers.try_emplace(label(node), static_cast<uint32_t>(made->names.size()));
+            if (number.second) made->names.push_back(number.first->first);
+            found->second = number.first->second;
+        }
+        made->of[node] = found->second;
+    }
+    groups_ = std::move(made);
+    return *groups_;
+}
+
+std::string Dump::edge_name(uint32_t from, uint32_t to) const {
+    uint32_t word = graph_->edge_name(from, to);
+    if (word) return vocabulary_.text(word);
+    if (!graph_->is_object(from) || !graph_->is_object(to)) return "";
+    const Node &source = graph_->node(from);
+    if (source.class_node == to) return "class";
+    const Class *one = classes_.find(source.address);
+    return one && one->superclass && one->superclass == graph_->node(to).address ? "superclass" : "";
+}
+
+} // namespace heapline

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "graph.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "duplicates.hpp"
+#include "source.hpp"
+
+namespace heapline {
+
+namespace {
+
+/* Numbers are 32 bits; the roots and the node above them need some, too. */
+const size_t NODES_MAX = UINT32_MAX - (1u << 20);
+const size_t EDGES_MAX = UINT32_MAX - 1;
+
+uint32_t narrow(uint64_t value) {
+    return static_cast<uint32_t>(std::min<uint64_t>(value, Graph::WIDE));
+}
+
+} // namespace
+
+void Harvest::add(const Line &line, uint32_t kind, uint32_t place, bool edges) {
+    Node node = {};
+    node.address = line.address;
+    node.class_node = NOBODY;
+    node.place = place;
+    node.generation = line.has_generation ? narrow(line.generation) + 1 : 0;
+    node.bytes = narrow(line.memsize);
+    node.length = narrow(line.length);
+    node.kind = static_cast<uint16_t>(kind);
+    node.slot = static_cast<uint16_t>(std::min<uint64_t>(line.slot_size, UINT16_MAX));
+    node.flags = static_cast<uint8_t>(line.flags | (line.class_address ? Node::HAS_CLASS : 0));
+    if (node.bytes == Graph::WIDE || node.length == Graph::WIDE) {
+        sizes.push_back(line.memsize);
+        sizes.push_back(line.length);
+    }
+    std::string_view value = beginning(line.value, Graph::VALUE_MAX);
+    if (!value.empty()) {
+        node.value = 1;
+        values.push_back(static_cast<char>(value.size()));
+        values.append(value.data(), value.size());
+    }
+    nodes.push_back(node);
+    size_t count = edges ? line.references.size() : 0;
+    references.push_back(count);
+    references.push_back(line.class_address);
+    references.append(line.references.data(), count);
+}
+
+void Harvest::clear() {
+    nodes.clear();
+    references.clear();
+    sizes.clear();
+    values.clear();
+}
+
+void Graph::add(const Harvest &harvest, const Translation &translation) {
+    if (nodes_.size() + harvest.nodes.size() > NODES_MAX) throw Failure("it has more objects than can be numbered");
+    if (values_.empty()) values_.push_back(0); /* 0 is no place of a value */
+    size_t from = nodes_.size(), at = values_.size(), wide = 0;
+    nodes_.append(harvest.nodes.data(), harvest.nodes.size());
+    references_.append(harvest.references.data(), harvest.references.size());
+    bool room = values_.size() + harvest.values.size() < UINT32_MAX;
+    if (room) values_.append(harvest.values.data(), harvest.values.size());
+    for (size_t i = from; i < nodes_.size(); i++) {
+        Node &node = nodes_[i];
+        node.kind = static_cast<uint16_t>(translation.kind(node.kind));
+        node.place = translation.place(node.place);
+        if (node.bytes == WIDE || node.length == WIDE) {
+            wide_[node.address] = {harvest.sizes[wide], harvest.sizes[wide + 1]};
+            wide += 2;
+        }
+        if (!node.value) continue;
+        node.value = room ? static_cast<uint32_t>(at) : 0;
+        if (room) at += 1 + static_cast<unsigned char>(values_[at]);
+    }
+}
+
+void Graph::add_root(const std::string &name, const std::vector<uint64_t> &references) {
+    for (Root &root : roots_) {
+        if (root.name != name) continue;
+        root.references.insert(root.references.end(), references.begin(), references.end());
+        return;
+    }
+    if (roots_.size() >= 1u << 16) throw Failure("it has more roots than Ruby has");
+    roots_.push_back({name, references});
+}
+
+void Graph::add_name(uint64_t from, std::string_view root, uint64_t to, std::string_view name, Vocabulary &vocabulary) {
+    bool of_root = !root.empty();
+    names_.push_back({of_root ? vocabulary.word(root) : from, to, vocabulary.word(name), of_root});
+}
+
+size_t Graph::link(const Vocabulary &vocabulary, const Job &job) {
+    size_t repeated = number(job);
+    link_objects(vocabulary, job);
+    for (const Root &root : roots_) {
+        for (uint64_t address : root.references) push_edge(address);
+        outgoing_.begin.push_back(static_cast<uint32_t>(outgoing_.ends.size()));
+    }
+    for (uint32_t root = objects(); root < top(); root++) outgoing_.ends.push_back(root);
+    outgoing_.begin.push_back(static_cast<uint32_t>(outgoing_.ends.size()));
+    link_names(vocabulary);
+    return repeated;
+}
+
+size_t Graph::number(const Job &job) {
+    for (size_t i = 0; i < nodes_.size(); i++) {
+        job.check(i);
+        if (!directory_.add(nodes_[i].address)) return sort(job);
+    }
+    return 0;
+}
+
+/* For dumps whose objects are in no order, or in it twice: nothing that Ruby writes. */
+size_t Graph::sort(const Job &job) {
+    Column<uint64_t> starts(nodes_.size());
+    for (size_t i = 0, at = 0; i < nodes_.size(); at += 2 + references_[at], i++) starts[i] = at;
+    Column<uint32_t> order(nodes_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [this](uint32_t a, uint32_t b) { return nodes_[a].address < nodes_[b].address; });
+    Column<Node> nodes;
+    Column<uint64_t> references;
+    directory_ = Directory();
+    for (size_t i = 0; i < order.size(); i++) {
+        job.check(i);
+        const Node &node = nodes_[order[i]];
+        if (!directory_.add(node.address)) continue;
+        nodes.push_back(node);
+        const uint64_t *start = &references_[starts[order[i]]];
+        references.append(start, 2 + start[0]);
+    }
+    nodes_.swap(nodes);
+    references_.swap(references);
+    return nodes.size() - nodes_.size();
+}
+
+void Graph::push_edge(uint64_t address) {
+    uint32_t node = find(address);
+    if (node == NOBODY) return;
+    if (outgoing_.ends.size() >= EDGES_MAX) throw Failure("it has more references than can be numbered");
+    outgoing_.ends.push_back(node);
+}
+
+/* The class comes first among an object's references: Ruby does not list it, and marks it all the same. */
+void Graph::link_objects(const Vocabulary &vocabulary, const Job &job) {
+    std::vector<bool> classless(vocabulary.kinds());
+    for (uint32_t kind = 0; kind < vocabulary.kinds(); kind++)
+        classless[kind] = Classes::classless(vocabulary.type_of(kind));
+    outgoing_.begin.reserve(nodes_.size() + roots_.size() + 2);
+    outgoing_.begin.push_back(0);
+    const uint64_t *reference = references_.data();
+    for (size_t i = 0; i < nodes_.size(); i++) {
+        job.check(i);
+        uint64_t count = *reference++, class_address = *reference++;
+        Node &node = nodes_[i];
+        node.class_node = class_address && !classless[node.kind] ? find(class_address) : NOBODY;
+        if (node.class_node != NOBODY) push_edge(class_address);
+        for (; count; count--) push_edge(*reference++);
+        outgoing_.begin.push_back(static_cast<uint32_t>(outgoing_.ends.size()));
+    }
+    references_.release();
+}
+
+void Graph::link_names(const Vocabulary &vocabulary) {
+    for (Name &name : names_) {
+        uint64_t from = find(name.from);
+        if (name.of_root) {
+            from = NOBODY;
+            for (size_t i = 0; i < roots_.size(); i++)
+                if (roots_[i].name == vocabulary.text(static_cast<uint32_t>(name.from))) from = nodes_.size() + i;
+        }
+        name.from = from;
+        name.to = find(name.to);
+    }
+    std::stable_sort(names_.begin(), names_.end(),
+                     [](const Name &a, const Name &b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+}
+
+uint32_t Graph::edge_name(uint32_t from, uint32_t to) const {
+    auto found = std::lower_bound(names_.begin(), names_.end(), std::make_pair(from, to),
+                                  [](const Name &name, const std::pair<uint32_t, uint32_t> &edge) {
+                                      return name.from != edge.first ? name.from < edge.first : name.to < edge.second;
+                                  });
+    return found != names_.end() && found->from == from && found->to == to ? found->word : 0;
+}
+
+uint64_t Graph::bytes(uint32_t node) const {
+    const Node &one = nodes_[node];
+    return one.bytes == WIDE ? wide_.at(one.address).first : one.bytes;
+}
+
+uint64_t Graph::length(uint32_t node) const {
+    const Node &one = nodes_[node];
+    return one.length == WIDE ? wide_.at(one.address).second : one.length;
+}
+
+std::string_view Graph::value(uint32_t node) const {
+    uint32_t at = nodes_[node].value;
+    return at ? std::string_view(values_.data() + at + 1, static_cast<unsigned char>(values_[at])) : std::string_view();
+}
+
+/* Counting sort by target. */
+const Edges &Graph::incoming(const Job &job) {
+    if (!incoming_.begin.empty()) return incoming_;
+    Edges edges;
+    edges.begin.resize(size_t{top()} + 3);
+    for (size_t i = 0; i < outgoing_.ends.size(); i++) edges.begin[size_t{outgoing_.ends[i]} + 2]++;
+    for (size_t i = 2; i < edges.begin.size(); i++) edges.begin[i] += edges.begin[i - 1];
+    edges.ends.resize(outgoing_.ends.size());
+    for (uint32_t node = 0; node <= top(); node++) {
+        job.check(node);
+        for (const uint32_t *to = outgoing_.first(node); to < outgoing_.last(node); to++)
+            edges.ends[edges.begin[size_t{*to} + 1]++] = node;
+    }
+    edges.begin.resize(size_t{top()} + 2);
+    incoming_.begin.swap(edges.begin);
+    incoming_.ends.swap(edges.ends);
+    return incoming_;
+}
+
+} // namespace heapline

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of a dump, plain or unpacked from gzip or zstd, in order and once. What is unpacked is told by the first
+ * bytes, not by the name. Damage ends the source early and is told by `problem`; only what cannot even be opened
+ * throws. One thread at a time; `consumed` may be asked by any.
+ */
+#ifndef HEAPLINE_HEAP_SOURCE_HPP
+#define HEAPLINE_HEAP_SOURCE_HPP
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "job.hpp"
+
+namespace heapline {
+
+/* What the user is told; the message is whole. */
+struct Failure : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/* A file, read from its beginning. */
+class File {
+  public:
+    /* "-" is standard input. Throws Failure. Reading throws Cancelled where `job` says so. */
+    File(const std::string &path, const Job &job);
+    ~File();
+    File(const File &) = delete;
+    File &operator=(const File &) = delete;
+
+    /* Bytes, fewer than `size` only at the end or after an error, which `problem` then tells. */
+    size_t read(char *to, size_t size);
+
+    uint64_t consumed() const {
+        return consumed_.load(std::memory_order_relaxed);
+    }
+    /* Bytes in all; 0: unknown. */
+    uint64_t total() const {
+        return total_;
+    }
+    const std::string &problem() const {
+        return problem_;
+    }
+    /* What makes it the same file as before. */
+    const std::string &identity() const {
+        return identity_;
+    }
+
+  private:
+    void await();
+
+    int fd_;
+    const Job &job_;
+    uint64_t total_ = 0;
+    std::atomic<uint64_t> consumed_{0};
+    std::string problem_, identity_;
+};
+
+class Source {
+  public:
+    virtual ~Source() = default;
+
+    /* Bytes, fewer than `size` only at the end. */
+    virtual size_t read(char *to, size_t size) = 0;
+
+    /* Why it ended early; empty: it did not. */
+    virtual const std::string &problem() const = 0;
+};
+
+/* The source for what `file` holds. */
+std::unique_ptr<Source> open_source(File &file);
+
+} // namespace heapline
+
+#endif
