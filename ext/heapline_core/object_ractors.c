@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "flight.h"
+#include "objects.h"
 #include "real_malloc.h"
 
 /* As vm_trace.c has it, 3.1 to 3.4; nothing but our own hooks in the current Ractor's list is taken for one. */
@@ -14,7 +15,7 @@ struct hook {
     hl_value data;
     struct hook *next;
     void *filter_thread;
-    uint64_t filter_line;
+    uint32_t filter_line;
 };
 
 /* A Ractor begins with its object, its number, and the list of its hooks. */
@@ -27,8 +28,9 @@ struct ractor {
 
 enum { THREAD_RACTOR = 24, WAITING = 16 };
 
-/* ONE_LIST: all Ractors have the hooks. EACH: each has a list of its own. UNKNOWN: they have, and it was not found. */
-static enum { ONE_LIST, EACH, UNKNOWN } kind;
+/* ONE_LIST: all Ractors have the hooks. EACH: each has a list of its own. UNKNOWN: they have, and it was not found.
+ * NONE: the VM crashes where a Ractor starts under such hooks. */
+static enum kind { ONE_LIST, EACH, UNKNOWN, NONE } kind;
 static struct hook born_hook, died_hook; /* what the VM made of ours */
 static hl_value waiting[WAITING];        /* Ractors that are being made; 0: none */
 static uint32_t waiting_count;
@@ -52,15 +54,18 @@ static int lists_are_found(hl_object_hook *born, hl_object_hook *died) {
     return 1;
 }
 
+static enum kind kind_of(const struct hl_ruby_layout *layout, hl_object_hook *born, hl_object_hook *died) {
+    if (!layout) return UNKNOWN;
+    if (layout->major >= 4) return ONE_LIST;
+    if (layout->minor < 3) return NONE;
+    return lists_are_found(born, died) ? EACH : UNKNOWN;
+}
+
 void hl_object_ractors_start(hl_object_hook *born, hl_object_hook *died) {
     ractor_class = dlsym(RTLD_DEFAULT, "rb_cRactor");
     memset(waiting, 0, sizeof(waiting));
     waiting_count = 0;
-    kind = UNKNOWN;
-    if (hl_ruby.layout && hl_ruby.layout->major >= 4)
-        kind = ONE_LIST;
-    else if (hl_ruby.layout && !hl_ruby.public_only && lists_are_found(born, died))
-        kind = EACH;
+    kind = kind_of(hl_ruby.layout, born, died);
     running = 1;
 }
 
@@ -118,10 +123,12 @@ void hl_object_ractors_born(hl_value object, hl_value klass) {
     if (kind == ONE_LIST) return;
     if (HL_UNLIKELY(waiting_count)) see_to_those_waiting();
     if (HL_LIKELY(!ractor_class || klass != *ractor_class)) return;
-    if (kind == EACH)
+    if (kind == EACH) {
         wait_for(object);
-    else
-        hl_add(&hl_flight.header->objects_ractors, 1);
+        return;
+    }
+    hl_add(&hl_flight.header->objects_ractors, 1);
+    if (kind == NONE) hl_objects_give_up("this Ruby crashes where a Ractor starts while objects are watched");
 }
 
 void hl_object_ractors_died(hl_value object) {
@@ -139,5 +146,5 @@ void hl_object_ractors_move(void) {
 
 void hl_object_ractors_join(hl_value object) {
     if (!running || kind == ONE_LIST || *(struct ractor **)(object + HL_TYPED_DATA) == current_ractor()) return;
-    if (kind == UNKNOWN || !see_to(object)) hl_add(&hl_flight.header->objects_ractors, 1);
+    if (kind != EACH || !see_to(object)) hl_add(&hl_flight.header->objects_ractors, 1);
 }

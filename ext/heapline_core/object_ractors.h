@@ -6,7 +6,9 @@
  * A Ractor's list is written where the Ractor is made, before its thread runs: the thread's object is born right then,
  * after the Ractor was set up, and the hook of the Ractor that makes it sees that. The list's place is proven at the
  * start: the hooks that were just added to the current Ractor's list must be found there. Where they are not, Ractors
- * are counted instead (`objects_ractors`).
+ * are counted instead (`objects_ractors`). Ruby 3.1 and 3.2 crash on their own where a Ractor's thread starts under a
+ * hook on NEWOBJ, ObjectSpace.trace_object_allocations' too: its first object is born before it has a frame, and the
+ * event reads that frame. There the hooks are taken away before it comes to that.
  */
 #ifndef HL_OBJECT_RACTORS_H
 #define HL_OBJECT_RACTORS_H

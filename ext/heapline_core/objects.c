@@ -238,6 +238,14 @@ void hl_objects_stop(void) {
     hl_flight.header->objects_on = 0;
 }
 
+/* The VM takes the hooks out of its list when they have returned. */
+HL_COLD void hl_objects_give_up(const char *why) {
+    hl_ruby.rb_remove_event_hook(born);
+    hl_ruby.rb_remove_event_hook(died);
+    hl_flight.header->objects_on = 0;
+    if (!hl_options.quiet) hl_say("objects are accounted no longer: %s", why);
+}
+
 static void start_as_asked(void *unused) {
     (void)unused;
     if (!hl_gate.open) return;

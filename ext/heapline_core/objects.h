@@ -40,6 +40,9 @@ void hl_objects_each(uint64_t from, uint64_t to, hl_objects_visitor *visit, void
 /* See to the objects of a Ractor that was there before the start (its VALUE). */
 void hl_objects_join(hl_value ractor);
 
+/* Stop for good, inside a hook: what was counted stays as it is. */
+void hl_objects_give_up(const char *why);
+
 void hl_objects_become_child(void);
 
 #endif
