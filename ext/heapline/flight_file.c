@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BASELINE_TRIES = 5 };
+enum { TRIES = 5 };
 
 __attribute__((format(printf, 3, 4))) static int fail(struct hl_problem *problem, int error, const char *format, ...) {
     va_list arguments;
@@ -92,6 +92,7 @@ static int copy_once(int fd, struct hl_flight_copy *copy, struct hl_problem *pro
     failed = read_exactly(fd, copy->bytes, size, problem);
     if (!failed) failed = hl_flight_read_header(fd, &header, problem);
     copy->pages_now = header.page_count < copy->pages ? copy->pages : header.page_count;
+    copy->folds_now = header.objects_folds;
     if (failed) {
         free(copy->bytes);
         copy->bytes = NULL;
@@ -103,16 +104,22 @@ static const struct hl_flight_header *header_of(const struct hl_flight_copy *cop
     return (const struct hl_flight_header *)copy->bytes;
 }
 
+/* Do both tell of the same baseline, and of the same rows of objects? */
+static int agree(const struct hl_flight_header *first, const struct hl_flight_copy *second) {
+    return first->baseline == header_of(second)->baseline && first->objects_folds == second->folds_now &&
+           first->objects_folds % 2 == 0;
+}
+
 int hl_flight_copy(int fd, int live, struct hl_flight_copies *copies, struct hl_problem *problem) {
     memset(copies, 0, sizeof(*copies));
     int failed = copy_once(fd, &copies->second, problem);
     copies->first = copies->second;
     if (failed || !(live || header_of(&copies->second)->state == HL_STATE_RUNNING)) return failed;
-    for (int i = 0; i < BASELINE_TRIES; i++) {
+    for (int i = 0; i < TRIES; i++) {
         if (copies->first.bytes != copies->second.bytes) free(copies->first.bytes);
         copies->first = copies->second;
         failed = copy_once(fd, &copies->second, problem);
-        if (failed || header_of(&copies->first)->baseline == header_of(&copies->second)->baseline) break;
+        if (failed || agree(header_of(&copies->first), &copies->second)) break;
     }
     if (failed) hl_flight_copies_release(copies);
     return failed;

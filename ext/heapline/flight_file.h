@@ -19,8 +19,8 @@ int hl_flight_open(const char *path, int flags, struct hl_problem *problem);
 /* Read and check the header alone. 0 or -errno with the problem. */
 int hl_flight_read_header(int fd, struct hl_flight_header *header, struct hl_problem *problem);
 
-/* Copy the file: twice where the process runs or `live` says so. Both copies are of the same baseline, unless it
- * changes again and again. 0 or -errno with the problem. */
+/* Copy the file: twice where the process runs or `live` says so. Both copies are of the same baseline and
+ * rows, unless they change again and again. 0 or -errno with the problem. */
 int hl_flight_copy(int fd, int live, struct hl_flight_copies *copies, struct hl_problem *problem);
 void hl_flight_copies_release(struct hl_flight_copies *copies);
 

@@ -31,6 +31,7 @@ struct hl_flight_copy {
     unsigned char *bytes;
     uint64_t pages;     /* in `bytes` */
     uint64_t pages_now; /* page_count of the file after `bytes` were read */
+    uint64_t folds_now; /* objects_folds, likewise */
 };
 
 struct hl_span {

@@ -279,6 +279,7 @@ struct hl_flight_header {
     uint64_t objects_untracked;  /* could not be followed to their end: no memory, or a heap of unknown build */
     uint64_t objects_mismatches; /* their slot was used again and their end was not seen: counted as freed then */
     uint64_t objects_ractors;    /* Ractors whose objects are not seen */
+    uint64_t objects_folds;      /* raised before and after rows are brought together (object_fold.h) */
 };
 
 enum hl_attribution {

@@ -6,6 +6,7 @@
 
 #include "flight.h"
 #include "location.h"
+#include "object_fold.h"
 #include "object_rows.h"
 #include "own_memory.h"
 #include "site_table.h"
@@ -14,11 +15,13 @@
 enum { HASH_BITS = 18, HASH_SLOTS = 1 << HASH_BITS, TYPES = 32, NAME_MAX_BYTES = 512 };
 static const uint64_t CLASS_BITS = (1ull << 56) - 1;
 
-static uint64_t *keys;  /* by number; 0: the class is gone */
-static uint32_t *hash;  /* open addressing, with gaps closed: numbers */
-static uint32_t *named; /* by number: the string of the name that is in the flight */
-static uint32_t count;  /* numbers given */
-static uint32_t fresh;  /* the first one that was not named */
+static uint64_t *keys;      /* by number; 0: the class is gone */
+static uint32_t *hash;      /* open addressing, with gaps closed: numbers */
+static uint32_t *named;     /* by number: the string of the name that is in the flight */
+static uint32_t count;      /* numbers given */
+static uint32_t fresh;      /* the first one that was not named */
+static uint32_t given_back; /* the last number given back; `named` has the next one */
+uint64_t hl_object_classes_gone;
 
 int hl_object_classes_create(void) {
     if (!keys) keys = hl_own_memory(HL_OBJECT_CLASSES_MAX * sizeof(*keys));
@@ -30,7 +33,7 @@ int hl_object_classes_create(void) {
     return hl_object_directory_page(HL_OBJECT_ROW_PAGES) ? 0 : -ENOSPC;
 }
 
-static struct hl_object_class *record(uint32_t number) {
+struct hl_object_class *hl_object_class(uint32_t number) {
     struct hl_object_class *page = hl_object_directory_page(HL_OBJECT_ROW_PAGES + number / HL_OBJECT_CLASSES_PER_PAGE);
     return page ? page + number % HL_OBJECT_CLASSES_PER_PAGE : NULL;
 }
@@ -49,15 +52,33 @@ static uint32_t slot_of(uint64_t key) {
     return slot;
 }
 
+/* A number, or 0. */
+static uint32_t take_number(void) {
+    const uint32_t number = given_back;
+    if (!number) return count < HL_OBJECT_CLASSES_MAX && hl_object_class(count) ? count++ : 0;
+    given_back = named[number];
+    named[number] = 0;
+    if (number < fresh) fresh = number;
+    return number;
+}
+
 static uint32_t add(uint64_t key, uint32_t slot) {
-    struct hl_object_class *class = count < HL_OBJECT_CLASSES_MAX ? record(count) : NULL;
-    if (!class) return HL_OBJECT_OTHER;
+    uint32_t number = take_number();
+    if (!number && hl_object_fold()) number = take_number();
+    if (!number) return HL_OBJECT_OTHER;
+    struct hl_object_class *class = hl_object_class(number);
     class->type = (uint8_t)(key >> 56);
     class->flags = HL_CLASS_UNNAMED;
-    keys[count] = key;
-    hash[slot] = count;
-    __atomic_store_n(&hl_flight.header->object_classes, count + 1, __ATOMIC_RELEASE);
-    return count++;
+    keys[number] = key;
+    hash[slot] = number;
+    __atomic_store_n(&hl_flight.header->object_classes, count, __ATOMIC_RELEASE);
+    return number;
+}
+
+void hl_object_class_release(uint32_t number) {
+    *hl_object_class(number) = (struct hl_object_class){0};
+    named[number] = given_back;
+    given_back = number;
 }
 
 uint32_t hl_object_class_find(uint64_t key) {
@@ -80,7 +101,8 @@ static void give_up(uint64_t key) {
     if (!number) return;
     remove_slot(slot);
     keys[number] = 0;
-    record(number)->flags |= HL_CLASS_GONE;
+    hl_object_class(number)->flags |= HL_CLASS_GONE;
+    hl_object_classes_gone++;
     hl_object_rows.epoch++;
 }
 
@@ -165,7 +187,7 @@ static void name_key(uint64_t key, struct name *name) {
 
 /* A name once written stays, unless a better one comes: an anonymous class gets a constant. */
 static void write_name(uint32_t number) {
-    struct hl_object_class *class = record(number);
+    struct hl_object_class *class = hl_object_class(number);
     struct name name;
     if (!keys[number] || !class) return;
     name_key(keys[number], &name);
@@ -197,9 +219,9 @@ void hl_object_classes_name(int again) {
     finish_sweep();
     hl_guard_enter(&hl_thread);
     const uint32_t end = count;
+    const uint8_t unsettled = again ? HL_CLASS_UNNAMED | HL_CLASS_ANONYMOUS : HL_CLASS_UNNAMED;
     for (uint32_t number = again ? HL_OBJECT_OTHER + 1 : fresh; number < end; number++)
-        if (!again || number >= fresh || record(number)->flags & (HL_CLASS_UNNAMED | HL_CLASS_ANONYMOUS))
-            write_name(number);
+        if (hl_object_class(number)->flags & unsettled) write_name(number);
     fresh = end;
     hl_guard_leave(&hl_thread);
 }
@@ -208,8 +230,8 @@ void hl_object_classes_name(int again) {
 
 void hl_object_classes_repair(void) {
     for (uint32_t number = HL_OBJECT_OTHER + 1; number < count; number++) {
-        struct hl_object_class *class = record(number);
-        if (!class || class->type) continue;
+        struct hl_object_class *class = hl_object_class(number);
+        if (!class || class->type || !keys[number]) continue;
         class->type = (uint8_t)(keys[number] >> 56);
         class->name = named[number];
         class->flags = class->name ? 0 : HL_CLASS_UNNAMED;

@@ -27,7 +27,16 @@ HL_INLINE uint64_t hl_object_class_key(uint64_t flags, uint64_t klass) {
     return type << 56 | klass;
 }
 
+/* Classes that were freed so far. */
+extern uint64_t hl_object_classes_gone HL_HIDDEN;
+
 int hl_object_classes_create(void);
+
+/* The record of a number; NULL where there is no room for its page. */
+struct hl_object_class *hl_object_class(uint32_t number);
+
+/* Give the number of a class that is gone back (object_fold.h). */
+void hl_object_class_release(uint32_t number);
 
 /* The number of a key; HL_OBJECT_OTHER where there is no room. Inside a hook. */
 uint32_t hl_object_class_find(uint64_t class_key);

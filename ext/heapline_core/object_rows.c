@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "object_classes.h"
+#include "object_fold.h"
 #include "object_table.h"
 #include "own_memory.h"
 #include "site_table.h"
@@ -18,7 +19,9 @@ struct identity {
 
 struct hl_object_rows hl_object_rows;
 static uint32_t *hash;              /* open addressing: numbers of rows */
-static struct identity *identities; /* by row */
+static struct identity *identities; /* by row; site 0: given back, class_index is the next one given back */
+static uint32_t count;              /* numbers given, as in the header */
+static uint32_t given_back;
 
 static uint32_t *directory(void) {
     return hl_flight_page(hl_flight.header->object_directory);
@@ -36,16 +39,29 @@ static struct hl_object_row *row_with_page(uint32_t number) {
     return *page ? hl_object_row(number) : NULL;
 }
 
-/* 0, or -ENOSPC. */
-static int make_row(uint32_t number, uint32_t site, uint32_t class_index) {
-    struct hl_object_row *row = row_with_page(number);
-    if (!row) return -ENOSPC;
+static void identify(uint32_t number, uint32_t site, uint32_t class_index) {
+    struct hl_object_row *row = hl_object_row(number);
     row->site = site;
     row->class_index = class_index;
-    row->baseline = hl_object_rows.baseline;
     identities[number] = (struct identity){site, class_index};
-    __atomic_store_n(&hl_flight.header->object_rows, number + 1, __ATOMIC_RELEASE);
-    return 0;
+}
+
+static uint32_t make_again(uint32_t site, uint32_t class_index) {
+    const uint32_t number = given_back;
+    given_back = identities[number].class_index;
+    identify(number, site, class_index);
+    hl_object_row(number)->baseline = hl_object_rows.baseline;
+    return number;
+}
+
+/* The number of a new row; 0 where there is no room. */
+static uint32_t make_row(uint32_t site, uint32_t class_index) {
+    if (given_back) return make_again(site, class_index);
+    if (count >= HL_OBJECT_ROWS_MAX || !row_with_page(count)) return 0;
+    identify(count, site, class_index);
+    hl_object_row(count)->baseline = hl_object_rows.baseline;
+    __atomic_store_n(&hl_flight.header->object_rows, count + 1, __ATOMIC_RELEASE);
+    return count++;
 }
 
 static int make_tables(void) {
@@ -64,7 +80,8 @@ int hl_object_rows_create(void) {
     if (!first) return -ENOSPC;
     __atomic_store_n(&header->object_directory, first, __ATOMIC_RELEASE);
     hl_object_rows_rebase();
-    return make_row(HL_OBJECT_OTHER, HL_SITE_OTHER, HL_OBJECT_OTHER);
+    count = HL_OBJECT_OTHER;
+    return make_row(HL_SITE_OTHER, HL_OBJECT_OTHER) ? 0 : -ENOSPC;
 }
 
 void hl_object_rows_rebase(void) {
@@ -77,7 +94,7 @@ void hl_object_rows_rebase(void) {
 
 void hl_object_rows_clear(void) {
     struct hl_flight_header *header = hl_flight.header;
-    for (uint32_t number = HL_OBJECT_OTHER; number < header->object_rows; number++) {
+    for (uint32_t number = HL_OBJECT_OTHER; number < count; number++) {
         struct hl_object_row *row = hl_object_row(number);
         const struct hl_object_row nothing = {.site = row->site, .class_index = row->class_index};
         *row = nothing;
@@ -92,30 +109,65 @@ static uint32_t refuse(void) {
     return HL_OBJECT_OTHER;
 }
 
-static uint32_t find_in_hash(uint32_t site, uint32_t class_index) {
+/* The slot of the row, or the empty one where it belongs; NULL where both are too far off. */
+static uint32_t *slot_of(uint32_t site, uint32_t class_index) {
     const uint64_t key = (uint64_t)site << 32 | class_index;
     const uint32_t first = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - HASH_BITS));
     for (uint32_t probe = 0; probe < HASH_PROBES; probe++) {
         uint32_t *slot = &hash[(first + probe) % HASH_SLOTS];
-        const uint32_t fresh = hl_flight.header->object_rows;
-        if (!*slot) {
-            if (fresh >= HL_OBJECT_ROWS_MAX || make_row(fresh, site, class_index)) return refuse();
-            return *slot = fresh;
-        }
-        if (identities[*slot].site == site && identities[*slot].class_index == class_index) return *slot;
+        const struct identity *there = &identities[*slot];
+        if (!*slot || (there->site == site && there->class_index == class_index)) return slot;
     }
-    return refuse();
+    return NULL;
+}
+
+static uint32_t find_or_make(uint32_t site, uint32_t class_index) {
+    uint32_t *slot = slot_of(site, class_index);
+    if (slot && *slot) return *slot;
+    const uint32_t number = slot ? make_row(site, class_index) : 0;
+    if (number) return *slot = number;
+    return 0;
+}
+
+static uint32_t find(uint32_t site, uint32_t class_index) {
+    uint32_t number = find_or_make(site, class_index);
+    if (!number && hl_object_fold()) number = find_or_make(site, class_index);
+    return number ? number : refuse();
 }
 
 HL_COLD uint32_t hl_object_row_slow(uint32_t site, uint64_t class_key) {
     const int saved = errno;
     const uint32_t class_index = hl_object_class_find(class_key);
-    const uint32_t row = class_index == HL_OBJECT_OTHER ? refuse() : find_in_hash(site, class_index);
-    const uint64_t place = ((class_key >> 3) ^ ((uint64_t)site << 20)) * 0x9e3779b97f4a7c15ull >> (64 - 12);
+    const uint32_t row = class_index == HL_OBJECT_OTHER ? refuse() : find(site, class_index);
     if (row != HL_OBJECT_OTHER)
-        hl_object_rows.slots[place] = (struct hl_row_slot){class_key, site, row, hl_object_rows.epoch};
+        *hl_row_slot(site, class_key) = (struct hl_row_slot){class_key, site, row, hl_object_rows.epoch};
     errno = saved;
     return row;
+}
+
+uint32_t hl_object_row_renamed(uint32_t number, uint32_t class_index) {
+    uint32_t *slot = slot_of(identities[number].site, class_index);
+    if (slot && *slot) return *slot;
+    if (!slot) return number;
+    identify(number, identities[number].site, class_index);
+    return *slot = number;
+}
+
+void hl_object_row_release(uint32_t number) {
+    static const struct hl_object_row nothing;
+    *hl_object_row(number) = nothing;
+    identities[number] = (struct identity){0, given_back};
+    given_back = number;
+}
+
+void hl_object_rows_rehash(void) {
+    memset(hash, 0, HASH_SLOTS * sizeof(*hash));
+    for (uint32_t number = HL_OBJECT_OTHER; number < count; number++) {
+        uint32_t *slot =
+            identities[number].site ? slot_of(identities[number].site, identities[number].class_index) : NULL;
+        if (slot) *slot = number;
+    }
+    hl_object_rows.epoch++;
 }
 
 void hl_object_resized(uint32_t number, uint32_t from_bytes, uint32_t to_bytes, int is_old) {
@@ -144,21 +196,21 @@ static void agree(struct hl_object_row *row, uint32_t living) {
 
 void hl_object_rows_repair(void) {
     struct hl_flight_header *header = hl_flight.header;
-    uint32_t *living = hl_own_memory(HL_OBJECT_ROWS_MAX * sizeof(*living)), rows = HL_OBJECT_OTHER;
+    uint32_t *living = hl_own_memory(HL_OBJECT_ROWS_MAX * sizeof(*living));
     if (!living) return;
     hl_object_table_each(count_living, living);
     header->objects_allocated = header->objects_freed = 0;
-    for (; rows < HL_OBJECT_ROWS_MAX && identities[rows].site; rows++) {
-        struct hl_object_row *page = hl_object_rows.pages[rows / HL_OBJECT_ROWS_PER_PAGE];
-        directory()[rows / HL_OBJECT_ROWS_PER_PAGE] = (uint32_t)(((char *)page - hl_flight.base) / HL_PAGE_SIZE);
-        struct hl_object_row *row = hl_object_row(rows);
-        row->site = identities[rows].site;
-        row->class_index = identities[rows].class_index;
-        agree(row, living[rows]);
+    for (uint32_t number = HL_OBJECT_OTHER; number < count; number++) {
+        const char *page = (const char *)hl_object_rows.pages[number / HL_OBJECT_ROWS_PER_PAGE];
+        directory()[number / HL_OBJECT_ROWS_PER_PAGE] = (uint32_t)((page - hl_flight.base) / HL_PAGE_SIZE);
+        struct hl_object_row *row = hl_object_row(number);
+        row->site = identities[number].site;
+        row->class_index = row->site ? identities[number].class_index : 0;
+        agree(row, living[number]);
         header->objects_allocated += row->allocated;
         header->objects_freed += row->freed;
     }
-    header->object_rows = rows;
+    header->object_rows = count;
     hl_object_rows.allocated = header->objects_allocated;
     hl_object_rows.freed = header->objects_freed;
     munmap(living, HL_OBJECT_ROWS_MAX * sizeof(*living));

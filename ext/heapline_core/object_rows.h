@@ -3,8 +3,8 @@
  * Rows of objects in the flight file: what was born at one site, of one class. **Here objects are counted**
  * (hl_object_birth, hl_object_death).
  *
- * Q1  One writer at a time, as for the side table (O1). A row's number means the same for ever, in this process and in
- *     children forked from it.
+ * Q1  One writer at a time, as for the side table (O1). A row's number means the same as long as one of its objects
+ *     lives, in this process and in children forked from it.
  * Q2  Where there is no room for a row, its objects count in (other): nothing is lost.
  * Nothing here allocates through malloc.
  */
@@ -55,6 +55,12 @@ uint32_t hl_object_row_slow(uint32_t site, uint64_t class_key);
  * the table says. */
 void hl_object_rows_repair(void);
 
+/* For object_fold.h: make the row that of another class, whose site has no row yet; else that row, and nothing is done.
+ * Give a row's number back. Make the index of rows anew, after that. */
+uint32_t hl_object_row_renamed(uint32_t number, uint32_t class_index);
+void hl_object_row_release(uint32_t number);
+void hl_object_rows_rehash(void);
+
 /* A page of the flight that one of the object directory's entries leads to; made if it is missing, NULL where there is
  * no room. */
 void *hl_object_directory_page(uint32_t entry);
@@ -63,9 +69,13 @@ HL_INLINE struct hl_object_row *hl_object_row(uint32_t number) {
     return hl_object_rows.pages[number / HL_OBJECT_ROWS_PER_PAGE] + number % HL_OBJECT_ROWS_PER_PAGE;
 }
 
-HL_INLINE uint32_t hl_object_row_find(uint32_t site, uint64_t class_key) {
+HL_INLINE struct hl_row_slot *hl_row_slot(uint32_t site, uint64_t class_key) {
     const uint64_t hash = ((class_key >> 3) ^ ((uint64_t)site << 20)) * 0x9e3779b97f4a7c15ull;
-    const struct hl_row_slot *slot = &hl_object_rows.slots[hash >> (64 - 12)];
+    return &hl_object_rows.slots[hash >> (64 - 12)];
+}
+
+HL_INLINE uint32_t hl_object_row_find(uint32_t site, uint64_t class_key) {
+    const struct hl_row_slot *slot = hl_row_slot(site, class_key);
     if (HL_LIKELY(slot->class_key == class_key && slot->site == site && slot->epoch == hl_object_rows.epoch))
         return slot->row;
     return hl_object_row_slow(site, class_key);
