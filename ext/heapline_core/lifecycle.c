@@ -78,10 +78,11 @@ static int file_is_to_stay(void) {
 
 /* Runs in the last at_exit handler: the VM's data is still whole. */
 static void ruby_ends(void) {
-    if (!hl_exit_report_due()) return;
-    hl_ruby_flush_output();
-    if (hl_options.gc) hl_ruby_collect();
+    const int due = hl_exit_report_due();
+    if (due) hl_ruby_flush_output();
+    if (due && hl_options.gc) hl_ruby_collect();
     hl_objects_settle();
+    if (!due) return;
     hl_object_heap_measure();
     hl_guard_enter(&hl_thread);
     if (hl_thread.own) {

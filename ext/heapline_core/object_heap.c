@@ -66,20 +66,9 @@ void hl_object_heap_measure(void) {
     __atomic_store_n(&figures->objects_ns, hl_flight_now(), __ATOMIC_RELEASE);
 }
 
-static hl_value ask_least(hl_value answer) {
-    *(uint64_t *)answer = pool_statistic(0, "slot_size");
-    return 0;
-}
-
+/* The same in all known versions. A build with larger ones (for debugging) is found out: see hl_object_fits. */
 uint32_t hl_object_heap_least_slot(void) {
-    uint64_t bytes = 0;
-    int raised = 0;
-    if (!can_measure()) return 0;
-    if (!has_pools()) return SLOT_BYTES;
-    const hl_value error = hl_ruby.rb_errinfo();
-    hl_ruby.rb_protect(ask_least, (hl_value)&bytes, &raised);
-    if (raised) hl_ruby.rb_set_errinfo(error);
-    return !raised && bytes >= SLOT_BYTES && bytes <= LARGEST_SLOT && bytes % 8 == 0 ? (uint32_t)bytes : 0;
+    return hl_ruby.layout ? SLOT_BYTES : 0;
 }
 
 /* Ruby 3.2 has pools and does not export rb_gc_obj_slot_size: a heap page begins with the address of its description,

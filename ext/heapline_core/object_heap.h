@@ -13,8 +13,7 @@
  * called: in a postponed job or an at_exit handler, never inside malloc. Without the guard: Ruby may switch threads. */
 void hl_object_heap_measure(void);
 
-/* Bytes of the smallest slots: no two objects are nearer. 0 where it cannot be known. When hl_object_heap_measure may
- * be called. */
+/* Bytes of the smallest slots: no two objects are nearer. 0 where it is not known. */
 uint32_t hl_object_heap_least_slot(void);
 
 /* Bytes of the slot that holds an object. Also inside a hook. */
