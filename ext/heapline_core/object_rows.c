@@ -123,10 +123,11 @@ static uint32_t *slot_of(uint32_t site, uint32_t class_index) {
 
 static uint32_t find_or_make(uint32_t site, uint32_t class_index) {
     uint32_t *slot = slot_of(site, class_index);
-    if (slot && *slot) return *slot;
-    const uint32_t number = slot ? make_row(site, class_index) : 0;
-    if (number) return *slot = number;
-    return 0;
+    const uint32_t there = slot ? *slot : 0;
+    if (there || !slot) return there;
+    const uint32_t number = make_row(site, class_index);
+    if (number) *slot = number;
+    return number;
 }
 
 static uint32_t find(uint32_t site, uint32_t class_index) {
@@ -147,8 +148,8 @@ HL_COLD uint32_t hl_object_row_slow(uint32_t site, uint64_t class_key) {
 
 uint32_t hl_object_row_renamed(uint32_t number, uint32_t class_index) {
     uint32_t *slot = slot_of(identities[number].site, class_index);
-    if (slot && *slot) return *slot;
-    if (!slot) return number;
+    const uint32_t there = slot ? *slot : number;
+    if (there) return there;
     identify(number, identities[number].site, class_index);
     return *slot = number;
 }
