@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "object_rows.h"
 
+#include <stdlib.h>
+
 #include "check.h"
 #include "core.h"
 #include "flight.h"
@@ -161,6 +163,7 @@ static void a_child_s_rows_agree_with_what_lives(void) {
         birth(SITE, key(T_OBJECT, 0x1000));
         struct hl_object_region *region = hl_object_region(HEAP);
         if (!region) region = hl_object_region_make(HEAP);
+        if (!region) abort();
         hl_object_fits(region, HEAP + 40 + i * 40);
         hl_object_put(region, hl_object_place(region, HEAP + 40 + i * 40), i ? row : late, 1);
     }

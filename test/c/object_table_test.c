@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "object_table.h"
 
+#include <stdlib.h>
+
 #include "check.h"
 #include "core.h"
 #include "flight.h"
@@ -21,7 +23,8 @@ static uintptr_t address(uintptr_t page, unsigned header, unsigned number) {
 static struct hl_object_region *put(uintptr_t object, uint32_t row, uint32_t birth) {
     struct hl_object_region *region = hl_object_region(object);
     if (!region) region = hl_object_region_make(object);
-    CHECK(region && hl_object_fits(region, object));
+    if (!region) abort();
+    CHECK(hl_object_fits(region, object));
     hl_object_put(region, hl_object_place(region, object), row, birth);
     return region;
 }
@@ -34,6 +37,7 @@ static struct hl_object_entry entry(uintptr_t object) {
 
 static void erase(uintptr_t object) {
     struct hl_object_region *region = hl_object_region(object);
+    if (!region) abort();
     hl_object_erase(region, hl_object_place(region, object));
 }
 
