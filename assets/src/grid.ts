@@ -48,6 +48,7 @@ export class Grid<R extends Named> {
   private active = 0; // position of the row that has, or last had, the focus
   private stop = 0; // position of the row that the Tab key reaches
   private drawn = ""; // what of it is in the document
+  private laid = ""; // the size that it was last laid out for
 
   /** sorted: key of the column that it is first sorted by. */
   constructor(private readonly columns: Column<R>[], private sorted: string, private rows: R, private readonly own: Own<R>) {
@@ -59,7 +60,7 @@ export class Grid<R extends Named> {
     this.body.addEventListener("click", (event) => this.click(event));
     this.element.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("focusin", (event) => { this.active = position(event.target) ?? this.active; });
-    new ResizeObserver(() => this.layOut()).observe(this.element);
+    new ResizeObserver(() => { if (this.size !== this.laid) this.layOut(); }).observe(this.element);
   }
 
   /** Show these of the rows. */
@@ -101,7 +102,12 @@ export class Grid<R extends Named> {
     this.layOut();
   }
 
+  private get size(): string {
+    return `${this.element.clientWidth} ${this.element.clientHeight}`;
+  }
+
   private layOut(): void {
+    this.laid = this.size;
     this.shown = fitting(this.columns, this.element.clientWidth, this.sorted);
     this.head.replaceChildren(this.title("name", this.own.title(this.rows), ""), ...this.shown.map(({ key, title, meaning }) => this.title(key, title, meaning)));
     this.drawn = "";

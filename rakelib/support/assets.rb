@@ -5,11 +5,11 @@ require "fileutils"
 require "tmpdir"
 
 module Tasks
-  # The script and the style of the HTML report: sources in assets/, the bundle in lib/heapline/format/html/. Packages
+  # The scripts and the style of the HTML pages: sources in assets/, the bundle in lib/heapline/format/html/. Packages
   # lie in the cache, one folder for each lock file.
   class Assets
     BUNDLE = "lib/heapline/format/html"
-    FILES = %w[report.js report.css].freeze
+    FILES = %w[report.js heap.js report.css].freeze
     # What npm needs to install, and what is bundled.
     PACKAGES = %w[package.json package-lock.json .npmrc].freeze
 

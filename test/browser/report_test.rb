@@ -106,17 +106,7 @@ class BrowserReportTest < Minitest::Test
     assert_equal sizes.map { |size| Heapline::Format::Units.bytes(size) }.sort, shown
   end
 
-  # The rules of axe: names, roles, contrast, order of headings …
-  def violations(page)
-    page.value("#{File.read(ENV.fetch("HEAPLINE_AXE"))}; true")
-    page.value(<<~JS)
-      axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations.flatMap((rule) =>
-        rule.nodes.map((node) => rule.id + ": " + node.target.join(" ") + ": " + node.failureSummary)))
-    JS
-  end
-
   def test_everyone_can_use_it
-    skip "rake test:browser brings the rules" unless ENV["HEAPLINE_AXE"]
     [false, true].product([1280, 380]).each do |dark, width|
       page = show(shop, dark: dark, width: width, ledger: ledger, growth: grown)
       assert_empty violations(page), "dark: #{dark}, width: #{width}"

@@ -40,8 +40,13 @@ module BrowserCase
 
   # A page with the report on `snapshot`; width, height, dark: of the page; the rest are options of the format.
   def show(snapshot, width: 1280, height: 900, dark: false, **options)
+    open_page(Heapline::Format::Html.new(**options), snapshot, width: width, height: height, dark: dark)
+  end
+
+  # A page with what `format` makes of `model`.
+  def open_page(format, model, width: 1280, height: 900, dark: false)
     path = File.join(@directory, "report.html")
-    File.open(path, "w") { |file| Heapline::Format::Html.new(**options).render(snapshot, file) }
+    File.open(path, "w") { |file| format.render(model, file) }
     page = BrowserCase.browser.page(width: width, height: height, dark: dark)
     @pages << page
     page.open(path)
@@ -76,6 +81,25 @@ module BrowserCase
 
   def texts(page, selector)
     page.value("Array.from(document.querySelectorAll(#{JSON.generate(selector)}), (each) => each.textContent)")
+  end
+
+  # Choose a key in the list of this label.
+  def choose(page, label, key)
+    page.value(<<~JS)
+      (() => { const list = Array.from(document.querySelectorAll(".choice"))
+          .find((each) => each.textContent.startsWith(#{JSON.generate(label)})).querySelector("select");
+        list.value = #{JSON.generate(key)}; list.dispatchEvent(new Event("change")); })()
+    JS
+  end
+
+  # What the rules of axe complain of: names, roles, contrast, order of headings …
+  def violations(page)
+    skip "rake test:browser brings the rules" unless ENV["HEAPLINE_AXE"]
+    page.value("#{File.read(ENV.fetch("HEAPLINE_AXE"))}; true")
+    page.value(<<~JS)
+      axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations.flatMap((rule) =>
+        rule.nodes.map((node) => rule.id + ": " + node.target.join(" ") + ": " + node.failureSummary)))
+    JS
   end
 
   # What has the focus: its text.

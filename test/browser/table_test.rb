@@ -47,14 +47,6 @@ class BrowserTableTest < Minitest::Test
     assert_equal ["No site is left. Clear the filter to see all."], texts(page, "td.empty")
   end
 
-  def choose(page, label, key)
-    page.value(<<~JS)
-      (() => { const list = Array.from(document.querySelectorAll(".choice"))
-          .find((each) => each.textContent.startsWith(#{JSON.generate(label)})).querySelector("select");
-        list.value = #{JSON.generate(key)}; list.dispatchEvent(new Event("change")); })()
-    JS
-  end
-
   def test_groups_and_what_is_in_them
     page = show(shop)
     choose(page, "Show", "gem")

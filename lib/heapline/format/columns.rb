@@ -6,10 +6,10 @@ module Heapline
   module Format
     # The columns of the text report: for each its title, how a Site's figure is printed, and by what it is sorted.
     module Columns
-      # title; figure of Site; unit of its text
+      # title; figure of Site, or a Proc that takes what a row is of; unit of its text
       Column = Struct.new(:key, :title, :figure, :unit, keyword_init: true) do
         def value(site)
-          site.public_send(figure)
+          figure.to_proc.call(site)
         end
 
         # Columns of the screen that it takes at least; the title and the figures say the rest.
@@ -18,13 +18,15 @@ module Heapline
         end
 
         def text(site)
-          unit == :generations && site.frees.zero? ? "-" : print(value(site))
+          figure = value(site)
+          figure.nil? || (unit == :generations && site.frees.zero?) ? "-" : print(figure)
         end
 
         # A figure of this column's unit.
         def print(figure)
           case unit
           when :bytes then Units.bytes(figure)
+          when :share then format("%.1f %%", 100.0 * figure)
           when :generations then format("%.1f", figure)
           else Units.count(figure)
           end

@@ -25,6 +25,18 @@ module Heapline
                          age_max_generations: :age_max }.freeze
       OBJECT_PLACE = %w[location path lineno label gem tag class type].freeze
 
+      # One line of `cells`: Strings are made inert and quoted, all else stands as it is.
+      def self.line(cells)
+        "#{cells.map { |cell| cell.is_a?(String) ? quoted(cell) : cell }.join(",")}\r\n"
+      end
+
+      def self.quoted(text)
+        text = Inert.text(text)
+        text = "'#{text}" if text.match?(FORMULA)
+        text.match?(QUOTED) ? "\"#{text.gsub('"', '""')}\"" : text
+      end
+      private_class_method :quoted
+
       # by: nil for sites, or :gem, :file, :library, :tag, :class. objects: Ruby objects instead of malloc (by :class:
       # always so). top, sort, min: see Selection; the defaults write all.
       def initialize(by: nil, objects: false, top: 0, sort: :growth_bytes, min: 0)
@@ -36,9 +48,9 @@ module Heapline
 
       # Write the table to `io`.
       def render(snapshot, io)
-        io.write(line((@by ? [@by.to_s] : heading) + @figures.keys.map(&:to_s)))
+        io.write(Csv.line((@by ? [@by.to_s] : heading) + @figures.keys.map(&:to_s)))
         from = @objects ? snapshot.objects : snapshot
-        @selection.of(@by ? from.sums(@by) : from.sites).each { |site| io.write(line(name(site) + figures(site))) }
+        @selection.of(@by ? from.sums(@by) : from.sites).each { |site| io.write(Csv.line(name(site) + figures(site))) }
       end
 
       private
@@ -66,16 +78,6 @@ module Heapline
 
       def figures(site)
         @figures.values.map { |figure| site.public_send(figure) }
-      end
-
-      def line(cells)
-        "#{cells.map { |cell| cell.is_a?(String) ? quoted(cell) : cell }.join(",")}\r\n"
-      end
-
-      def quoted(text)
-        text = Inert.text(text)
-        text = "'#{text}" if text.match?(FORMULA)
-        text.match?(QUOTED) ? "\"#{text.gsub('"', '""')}\"" : text
       end
     end
   end

@@ -1,39 +1,13 @@
 # frozen_string_literal: true
 
-require "digest"
-require "json"
+require_relative "html/page"
 require_relative "html/page_data"
 
 module Heapline
   module Format
-    # A snapshot as one HTML file that needs nothing else: it works from a disk or a mail, and its own policy keeps the
-    # browser from loading, sending or running anything but the script and the style that are in it. Data is JSON in a
-    # block that is no script. The script and the style are made from assets/ by `rake assets`.
+    # A snapshot as one HTML file that needs nothing else; see Page.
     class Html
       CONTENT_TYPE = "text/html; charset=utf-8"
-      ASSETS = File.join(__dir__, "html")
-      # Names come in as data; require-trusted-types-for makes the browser refuse to read text as markup.
-      POLICY = "default-src 'none'; script-src '%<script>s'; style-src '%<style>s'; img-src data:; base-uri 'none'; " \
-               "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-      PAGE = <<~HTML
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="%<policy>s">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="referrer" content="no-referrer">
-        <title>%<title>s</title>
-        <style>%<style>s</style>
-        </head>
-        <body>
-        <noscript>This report is shown by a script that is part of it: allow scripts for this file.</noscript>
-        <script type="application/json" id="data">%<data>s</script>
-        <script>%<script>s</script>
-        </body>
-        </html>
-      HTML
-      ESCAPES = { "&" => "&amp;", "<" => "&lt;", ">" => "&gt;", '"' => "&quot;" }.freeze
 
       # ledger: Model::Ledger, growth: Model::Growth, memory: Model::ProcessMemory, each or nil. top, sort, min: see
       # Selection. source: false leaves out the lines of source that are read from the disk.
@@ -44,32 +18,13 @@ module Heapline
 
       # Write the page to `io`. Without a snapshot (nil) it shows the growth alone.
       def render(snapshot, io)
-        script = asset("report.js")
-        style = asset("report.css")
-        policy = format(POLICY, script: digest(script), style: digest(style))
-        io.write(format(PAGE, policy: policy, title: title(snapshot), style: style, script: script,
-                              data: json(@data.of(snapshot))))
+        Page.new("report.js").write(io, title: title(snapshot), data: @data.of(snapshot))
       end
 
       private
 
-      def asset(name)
-        File.read(File.join(ASSETS, name), encoding: "UTF-8")
-      end
-
-      # As the policy names what is between the tags.
-      def digest(text)
-        "sha256-#{[Digest::SHA256.digest(text)].pack("m0")}"
-      end
-
-      # Nothing in it can end the block that it stands in.
-      def json(data)
-        JSON.generate(data).gsub("<", '\u003c')
-      end
-
       def title(snapshot)
-        name = snapshot ? "#{snapshot.command&.join(" ")} · pid #{snapshot.pid}" : "growth"
-        "#{Inert.text(name)} · heapline".gsub(/[&<>"]/, ESCAPES)
+        snapshot ? "#{snapshot.command&.join(" ")} · pid #{snapshot.pid}" : "growth"
       end
     end
   end

@@ -44,8 +44,8 @@ module Heapline
       end
 
       def test_the_bundle_can_stand_between_its_tags
-        refute_match(%r{</script}i, File.read(File.join(Html::ASSETS, "report.js")))
-        refute_match(%r{</style}i, File.read(File.join(Html::ASSETS, "report.css")))
+        refute_match(%r{</script}i, File.read(File.join(Html::Page::ASSETS, "report.js")))
+        refute_match(%r{</style}i, File.read(File.join(Html::Page::ASSETS, "report.css")))
       end
 
       def test_hostile_names_cannot_leave_the_data

@@ -2,35 +2,32 @@
 
 require "test_helper"
 require "stringio"
+require "support/golden"
 require "support/scenes"
 
 module Heapline
   module Format
     class ScreenTest < Minitest::Test
+      include Golden
       include Scenes
 
       SIZES = [[120, 40], [80, 24], [40, 10], [20, 5]].freeze
-      GOLDEN = File.join(TestHelper::ROOT, "test/fixtures/screen")
 
       def frame(width, height, view = self.view, scene = shop_scene(view), terminal: self.terminal(width))
         Screen.new(terminal, height: height).lines(view, scene)
       end
 
-      # To look at it and keep it: HEAPLINE_GOLDEN=write, then git diff.
-      def assert_golden(name, lines)
-        path = File.join(GOLDEN, "#{name}.txt")
-        text = "#{lines.map(&:rstrip).join("\n")}\n"
-        File.write(path, text) if ENV["HEAPLINE_GOLDEN"] == "write"
-        assert_equal File.read(path, encoding: "UTF-8"), text
+      def assert_frame(name, lines)
+        assert_golden("screen/#{name}", "#{lines.join("\n")}\n")
       end
 
       def test_the_frames
-        SIZES.each { |width, height| assert_golden("sites_#{width}x#{height}", frame(width, height)) }
-        assert_golden("processes_80x24", frame(80, 24, view(page: :processes), fleet_scene))
-        assert_golden("gems_80x24", frame(80, 24, view(by: :gem, sort_key: :rate)))
+        SIZES.each { |width, height| assert_frame("sites_#{width}x#{height}", frame(width, height)) }
+        assert_frame("processes_80x24", frame(80, 24, view(page: :processes), fleet_scene))
+        assert_frame("gems_80x24", frame(80, 24, view(by: :gem, sort_key: :rate)))
         detail = view(page: :detail, cursor: ["/app/lib/cache.rb:88 via libxml2.so.2"])
-        assert_golden("detail_80x24", frame(80, 24, detail))
-        assert_golden("help_80x24", frame(80, 24, view(help: true)))
+        assert_frame("detail_80x24", frame(80, 24, detail))
+        assert_frame("help_80x24", frame(80, 24, view(help: true)))
       end
 
       def test_every_size_is_filled_and_never_exceeded

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require_relative "../inert"
+require_relative "strings"
 
 module Heapline
   module Format
@@ -14,14 +14,15 @@ module Heapline
         # The line of what has none.
         NO_LINE = -1
 
-        # Array of String, inert; complete once to_h was called.
-        attr_reader :strings
-
         def initialize(sites)
           @sites = sites
-          @strings = [""]
-          @numbers = { nil => 0 }
+          @strings = Strings.new
           @gems = {}
+        end
+
+        # Array of String, inert; complete once to_h was called.
+        def strings
+          @strings.all
         end
 
         def to_h
@@ -42,7 +43,7 @@ module Heapline
         end
 
         def number(text)
-          @numbers[text] ||= @strings.push(Inert.text(text)).size - 1
+          @strings.number(text)
         end
 
         def line(location)

@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+require_relative "../units"
+
+module Heapline
+  module Format
+    module Heap
+      # What a dump is, in words.
+      module Facts
+        # summary: Model::Heap::Summary. Array of Strings, not inert.
+        def self.of(summary)
+          ["#{Units.count(summary.objects)} objects", Units.bytes(summary.bytes), ruby(summary.ruby),
+           summary.pid && "pid #{summary.pid}", summary.time&.getlocal&.strftime("%Y-%m-%d %H:%M:%S")].compact
+        end
+
+        def self.ruby(text)
+          text && "Ruby #{text[/\A(?:ruby )?(\S+)/, 1]}"
+        end
+        private_class_method :ruby
+      end
+    end
+  end
+end
