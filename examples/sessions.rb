@@ -6,8 +6,8 @@
 #   heapline heap diff /tmp/1.json /tmp/2.json /tmp/3.json    # what was born and stayed
 #   heapline heap find /tmp/3.json Session --path             # who holds it
 #
-# Between two dumps there are 2,000 visits. Each makes one Session, which Shop::SESSIONS keeps for ever, beside much that
-# is garbage soon: carts, and a log that is emptied.
+# Between two dumps there are 2,000 visits. Each makes one Session, which Shop::SESSIONS keeps for ever, beside much
+# that is garbage soon: carts, and a log that is emptied.
 require "objspace"
 
 # One visitor, with the page that was made for him.

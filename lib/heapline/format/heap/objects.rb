@@ -15,7 +15,7 @@ module Heapline
         ADDRESS = 14
         # Steps to the right that are shown.
         DEEPEST = 12
-        CONTAINERS = { "ARRAY" => "elements", "HASH" => "pairs", "OBJECT" => "instance variables" }.freeze
+        CONTAINERS = { "ARRAY" => "elements", "HASH" => "pairs" }.freeze
         # What the VM's roots are, by the names that a dump has.
         ROOTS = { "vm" => "the VM: classes, threads, constants at the top", "machine_context" => "stacks and registers",
                   "global_tbl" => "global variables", "global_list" => "variables of C code",
@@ -30,7 +30,7 @@ module Heapline
         def short(object)
           case object.type
           when "ROOT" then "root #{object.class_name}"
-          when "CLASS", "MODULE" then object.name || "#<#{object.class_name}:#{object.address_text}>"
+          when "CLASS", "MODULE" then module_name(object)
           when "STRING", "SYMBOL", "FLOAT", "BIGNUM" then valued(object)
           when "OBJECT", "DATA", "STRUCT", "FILE" then instance(object.class_name)
           else object.class_name
@@ -88,6 +88,12 @@ module Heapline
         def root(object)
           meaning = ROOTS[object.class_name]
           meaning ? "#{short(object)} (#{meaning})" : short(object)
+        end
+
+        def module_name(object)
+          return "(singleton)" if object.singleton
+
+          object.name || "#<#{object.class_name}:#{object.address_text}>"
         end
 
         # Names that begin with a sign are of the dump itself: "#<Class:0x…>", "(hidden ARRAY)".

@@ -33,7 +33,7 @@ module Heapline
             here = columns[:via][here]
           end
           assert_equal ["root global_tbl (global variables)", "Array of 2 elements",
-                        "#<Session> of 1 instance variable", "Hash of 2 pairs"], way.first(4)
+                        "#<Session>", "Hash of 2 pairs"], way.first(4)
           assert_equal "[:page]", @strings.all[columns[:name][at("0x81")]]
         end
 

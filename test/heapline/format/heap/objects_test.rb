@@ -26,6 +26,7 @@ module Heapline
           assert_equal "Array", short("ARRAY", "Array")
           assert_equal "Cart", short("CLASS", "Class", name: "Cart")
           assert_equal "#<Class:0x7f00>", short("CLASS", "Class")
+          assert_equal "class (singleton)", long("CLASS", "Class", singleton: true)
           assert_equal "String \"text\"", short("STRING", "String", value: "text", length: 4)
           assert_equal ":name", short("SYMBOL", "Symbol", value: "name", length: 4)
           assert_equal "1.5", short("FLOAT", "Float", value: "1.5")
