@@ -15,9 +15,9 @@ class AssetsTest < Minitest::Test
     end
   end
 
-  BUILT = { "report.js" => "1;\n", "report.css" => "b{}\n" }.freeze
+  BUILT = { "report.js" => "1;\n", "heap.js" => "2;\n", "report.css" => "b{}\n" }.freeze
   GOOD = { "assets/src/main.ts" => "1;", "assets/package-lock.json" => "{}",
-           "lib/heapline/format/html/report.js" => "1;\n", "lib/heapline/format/html/report.css" => "b{}\n" }.freeze
+           **BUILT.transform_keys { |name| "lib/heapline/format/html/#{name}" } }.freeze
 
   def problems(changes = {}, built: BUILT, complaints: [])
     in_tree(GOOD.merge(changes).compact) do |root|
@@ -31,6 +31,7 @@ class AssetsTest < Minitest::Test
 
   def test_a_bundle_that_differs_in_a_byte_or_is_not_there
     assert_match(%r{report\.js is not what assets/ gives}, problems({ "lib/heapline/format/html/report.js" => "1;" }))
+    assert_match(%r{heap\.js is not what assets/ gives}, problems({ "lib/heapline/format/html/heap.js" => "" }))
     assert_match(%r{report\.css is not what assets/ gives}, problems({ "lib/heapline/format/html/report.css" => nil }))
   end
 

@@ -29,7 +29,7 @@ module Heapline
             raise UsageError, "two dumps, or three: #{words.empty? ? "none" : words.join(" ")} given"
           end
 
-          dumps = words.map { |path| read(path, index: true) }
+          dumps = words.map { |path| read(path, index: :objects) }
           comparisons = kinds(dumps).map { |by| HeapDump.compare(*dumps, by: by) }
           Format::Heap::Changes.new(**@options.slice(:top, :sort)).sheet(comparisons, words)
         end

@@ -28,7 +28,7 @@ module Heapline
           assert_equal [[:class, 2], [:line, 2]], compared("a", "b")
           assert_equal [[:class, 3], [:line, 3]], compared("a", "b", "c")
           assert_match(/before  a .*\n.*after   b .*\n.*last    c /, @result.out)
-          assert_equal [{ index: true }] * 3, needs
+          assert_equal [{ index: :objects }] * 3, needs
         end
 
         def test_by_one
