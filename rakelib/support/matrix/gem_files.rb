@@ -8,7 +8,8 @@ module Tasks
     module GemFiles
       GEMS = { "rake" => "13.2.1", "rake-compiler" => "1.3.0", "minitest" => "5.25.5",
                "datadog-ruby_core_source" => "3.5.6", "rspec-core" => "3.13.6",
-               "rspec-expectations" => "3.13.5", "rspec-support" => "3.13.7", "diff-lcs" => "1.6.2" }.freeze
+               "rspec-expectations" => "3.13.5", "rspec-support" => "3.13.7", "diff-lcs" => "1.6.2",
+               "memory_profiler" => "1.1.0" }.freeze
 
       module_function
 
