@@ -34,7 +34,7 @@ class ObjectTallyTest < Minitest::Test
       measured = Heapline.objects { CLASSES.each { |one| KEPT << one.new(1) }; nil }
       answer rows: measured.map { |one| [one.class_name, one.allocated, one.retained] }
     RUBY
-    assert_equal [["#<Class < Struct>", 3, 3]], found[:rows]
+    assert_includes found[:rows], ["#<Class < Struct>", 3, 3]
   end
 
   def test_memsize_is_on_request

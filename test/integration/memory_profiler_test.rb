@@ -34,7 +34,7 @@ class MemoryProfilerTest < Minitest::Test
     end
   RUBY
   # Both see the block for the first time in a process of their own: inline caches are filled alike.
-  HEAPLINE = <<~'RUBY'
+  HEAPLINE = <<~RUBY
     counted = Heapline.objects(&WORK)
     table = lambda do |by, figure|
       counted.group_by(by).transform_keys(&:to_s).transform_values(&figure).reject { |_, count| count.zero? }
@@ -42,7 +42,7 @@ class MemoryProfilerTest < Minitest::Test
     answer allocated: table[:location, :allocated], retained: table[:location, :retained],
            allocated_classes: table[:class, :allocated], retained_classes: table[:class, :retained]
   RUBY
-  PROFILER = <<~'RUBY'
+  PROFILER = <<~RUBY
     counted = MemoryProfiler.report(top: 10_000, &WORK)
     table = ->(rows) { rows.to_h { |row| [row[:data], row[:count]] } }
     answer allocated: table[counted.allocated_objects_by_location], retained: table[counted.retained_objects_by_location],

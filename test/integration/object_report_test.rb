@@ -10,7 +10,7 @@ class ObjectReportTest < Minitest::Test
   EXAMPLE = File.join(Heapline::TestHelper::ROOT, "examples", "object_leaks.rb")
   PATIENCE = 60
   # Makes 100 and forks two workers that make 50 each; all wait until they are told to end.
-  TREE = <<~'RUBY'
+  TREE = <<~RUBY
     class Page; end
     class Job; end
     KEPT = []
@@ -62,10 +62,11 @@ class ObjectReportTest < Minitest::Test
     assert status.success?, err
     assert_equal "2000 quotes, 1000 subscribers, 400 blocks with a page each\n", out
     found = rows(JSON.parse(File.read(path("run.json"))))
-    assert_equal [2000, 1000, 400, 400],
-                 ["#{line_of("Quote.new(product")} Prices::Quote", "#{line_of("Subscriber.new")} News::Subscriber",
-                  "#{line_of("format(")} String", "#{line_of("@blocks <<")} Proc"]
-                 .map { |place| found.fetch("object_leaks.rb:#{place}") }
+    planted = { "Quote.new(product" => ["Prices::Quote", 2000], "Subscriber.new" => ["News::Subscriber", 1000],
+                "format(" => ["String", 400], "@blocks <<" => ["Proc", 400] }
+    planted.each do |text, (name, count)|
+      assert_equal count, found["object_leaks.rb:#{line_of(text)} #{name}"], name
+    end
     garbage = found.select { |place, _| place.start_with?("object_leaks.rb:#{line_of("part \#{part}")} ") }
     assert_operator garbage.values.sum, :<=, 20, "what is dropped is not retained"
   end
@@ -102,7 +103,8 @@ class ObjectReportTest < Minitest::Test
       report = json_report(worker)
       assert_includes 90..92, rows(report)["program.rb:4 Page"], "GC may find a left-over word of the stack"
       assert_includes(-10..-8, rows(report, "growth")["program.rb:4 Page"])
-      assert_equal [50, 50], [rows(report), rows(report, "retained")].map { |found| found["program.rb:5 Job"] }
+      assert_equal 50, rows(report)["program.rb:5 Job"]
+      assert_equal 50, rows(report, "retained")["program.rb:5 Job"]
     end
   end
 

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/snapshots"
+require "support/object_snapshots"
 
 module Heapline
   module Model
     class ProcessTreeTest < Minitest::Test
-      include Snapshots
+      include ObjectSnapshots
 
       # The child inherited 100 live bytes, freed 40 of them, allocated 30 and freed 10 of those.
       def child
@@ -51,6 +51,18 @@ module Heapline
         first = child.with(pid: 2, forked_from: 3)
         second = child.with(pid: 3, forked_from: 2)
         assert_equal [3], ProcessTree.descendants(first, [first, second]).map(&:pid)
+      end
+
+      # A worker inherited 100 objects, freed 40 of them, made 30 and freed 10 of these.
+      def test_inherited_objects_count_once
+        own = objects_at("a.rb", 1, "Order", allocated: 130, freed: 50, growth: -20, retained: 20, retained_bytes: 800,
+                                             since_allocated: 30, since_slot_bytes_allocated: 1200)
+        inherited = objects_at("b.rb", 1, "Page", allocated: 9, since_allocated: 0, retained: 0)
+        merged = ProcessTree.merge(parent.with(objects: objects(objects_at("a.rb", 1, "Order", allocated: 100))),
+                                   [child.with(objects: objects(own, inherited)), child])
+        assert_equal [130, 10, 120, 4800], [merged.objects.allocated, merged.objects.freed, merged.objects.live,
+                                            merged.objects.slot_bytes]
+        assert_nil ProcessTree.merge(parent, [child]).objects
       end
     end
   end

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/object_snapshots"
 require "support/scenes"
 
 module Heapline
   module Model
     class ReadingTest < Minitest::Test
       include Scenes
+      include ObjectSnapshots
 
       def parent
         site("app.rb", 1, live_bytes: 100, allocations: 10, bytes_allocated: 100)
@@ -44,6 +46,16 @@ module Heapline
         assert_equal ["/usr/lib/ruby/gems/3.1.0/gems/rack-3.0.8/lib/rack/utils.rb:7"],
                      one.groups(:location, within: [:gem, "rack"]).keys
         assert_equal 3, one.groups(:location, within: [:gem, nil]).size
+      end
+
+      def test_ruby_objects
+        made = objects(objects_at("a.rb", 1, "String", allocated: 3), objects_at("b.rb", 2, "String", allocated: 4),
+                       objects_at("a.rb", 1, "Array", allocated: 5))
+        one = reading(parent, objects: made)
+        assert_equal({ "String" => 7, "Array" => 5 }, one.groups(:class).transform_values(&:live))
+        assert_equal({ ["a.rb:1", "String"] => 3, ["b.rb:2", "String"] => 4 },
+                     one.groups(:object, within: [:class, "String"]).transform_values(&:live))
+        assert_empty reading(parent).groups(:class)
       end
     end
   end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/object_snapshots"
 require "support/scenes"
 require "heapline/cli/top"
 require "heapline/cli/top/controls"
@@ -9,6 +10,7 @@ module Heapline
   module CLI
     class ControlsTest < Minitest::Test
       include Scenes
+      include ObjectSnapshots
 
       # [the View after these keys, the last action]
       def press(*keys, from: view)
@@ -98,6 +100,17 @@ module Heapline
       def test_what_means_nothing
         ["x", :tab, :escape, "9"].each { |key| assert_equal [view, nil], press(key) }
         assert_equal [view(pattern: "nowhere"), nil], press(:enter, from: view(pattern: "nowhere"))
+      end
+
+      def test_ruby_objects_and_back
+        classes = after("o")
+        assert_equal [:class, true], [classes.by, classes.objects?]
+        assert_equal :location, after("o", from: classes).by
+        assert_equal :gem, after("2", from: classes).by
+        rows = [Model::Activity::Row.new(name: "String", site: objects_at("a.rb", 1, "String", allocated: 1))]
+        lines = Top::Controls.new(classes, Format::Screen::Rows.new(classes, rows), 2).press(:enter).first
+        assert_equal [:object, [:class, "String"]], [lines.by, lines.within]
+        assert_equal :object, after("o", from: lines).by
       end
     end
   end

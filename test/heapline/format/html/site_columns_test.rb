@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/snapshots"
+require "support/object_snapshots"
 require "heapline/format/html"
 
 module Heapline
   module Format
     class Html
       class SiteColumnsTest < Minitest::Test
-        include Snapshots
+        include ObjectSnapshots
 
         def columns(*sites)
           made = SiteColumns.new(sites)
@@ -40,6 +40,14 @@ module Heapline
         def test_the_page_knows_the_same_figures
           source = File.read(File.join(ROOT, "assets/src/data.ts"))[/FIGURES = \[(.*?)\]/m, 1]
           assert_equal SiteColumns::FIGURES.map(&:to_s), source.scan(/"(\w+)"/).flatten
+        end
+
+        def test_ruby_objects_have_a_class
+          found, strings = columns(site("a.rb", 1, live_bytes: 5), objects_at("a.rb", 1, "Order", allocated: 3),
+                                   objects_at("a.rb", 1, nil, type: "T_IMEMO", allocated: 1))
+          assert_equal(["", "Order", "T_IMEMO"], found[:class].map { |number| strings[number] })
+          assert_equal [[5, 120, 40], [0, 3, 1]], found.values_at(:live_bytes, :live_blocks)
+          refute columns(site("a.rb", 1)).first.key?(:class)
         end
       end
     end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/object_snapshots"
 require "support/scenes"
 
 module Heapline
@@ -8,6 +9,7 @@ module Heapline
     class Screen
       class BodyTest < Minitest::Test
         include Scenes
+        include ObjectSnapshots
 
         def body(terminal: self.terminal(120), scene: nil, **fields)
           chosen = view(**fields)
@@ -43,6 +45,23 @@ module Heapline
         def test_for_paper
           refute_match(/^>/, body.plain(2).join("\n"))
           assert_equal 3, body.plain(2).size
+        end
+
+        def test_ruby_objects
+          made = leaky_objects.objects
+          classes = view(by: :class)
+          lines = body(by: :class, scene: shop_scene(classes, objects: made)).lines(10)
+          assert_match(/growth▼ .* objects .* trend +class/, lines.first)
+          assert_match(/2.00 MB .* 50,000 .* (String|Shop::Order)/, lines[1])
+          inside = { by: :object, within: [:class, "String"] }
+          lines = body(**inside, scene: shop_scene(view(**inside), objects: made)).lines(10)
+          assert_match(/class   location/, lines.first)
+          assert_match(/String  leak.rb:12  Object#leak_memory/, lines[1])
+        end
+
+        def test_objects_that_are_not_accounted
+          assert_equal ["  Ruby objects are not accounted here: start it with heapline --objects"],
+                       body(by: :class, scene: shop_scene(view(by: :class))).lines(10)
         end
       end
     end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/object_snapshots"
 require "support/scenes"
 require "heapline/model/source_lines"
 
@@ -9,6 +10,7 @@ module Heapline
     class Screen
       class DetailTest < Minitest::Test
         include Scenes
+        include ObjectSnapshots
 
         def detail(path, source: nil, width: 100)
           scene = shop_scene(view, source: source)
@@ -43,6 +45,15 @@ module Heapline
 
         def test_a_row_that_has_gone
           assert_equal ["  nothing is counted there"], Detail.new(shop_scene(view), nil, terminal(80)).lines
+        end
+
+        def test_ruby_objects
+          inside = view(by: :object, within: [:class, "String"])
+          scene = shop_scene(inside, objects: leaky_objects.objects)
+          text = Detail.new(scene, scene.rows.first, terminal(100)).lines.join("\n")
+          assert_match(/Object#leak_memory · String · application/, text)
+          assert_match(/live 2.00 MB in 50,000 objects · 40 B each/, text)
+          assert_match(/freed objects lived 2.0 GCs on average, at most 4$/, text)
         end
       end
     end
