@@ -5,7 +5,7 @@ require_relative "cli/size"
 
 module Heapline
   # Assertions for frameworks that have `assert(condition, message)`: Minitest (heapline/minitest) and test-unit
-  # (heapline/test_unit). They need the preload: `heapline --quiet bundle exec rake test`. Without it they fail and say
+  # (heapline/test_unit). They need the preload: `heapline test -- bundle exec rake test`. Without it they fail and say
   # so, or, with HEAPLINE_OPTIONAL=1 in the environment, pass without running their block.
   module Assertions
     # Fails where a line holds more memory with each run of the block. `iterations` runs after `warmup`; a block that

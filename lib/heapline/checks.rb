@@ -13,7 +13,7 @@ module Heapline
     # What is to be done where heapline is not preloaded, as one sentence.
     def self.remedy
       "heapline is not preloaded in this process, so that memory cannot be checked. Run the tests under it: " \
-        "heapline --quiet bundle exec rake test"
+        "heapline test -- bundle exec rake test"
     end
 
     # May checks be passed over where heapline is not preloaded?

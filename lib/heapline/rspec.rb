@@ -11,7 +11,7 @@ module Heapline
   #   expect { Parser.parse(text) }.not_to need_more_memory_than("24 MB")
   #   expect { Parser.parse(text) }.not_to allocate_more_than(10)
   #
-  # They need the preload: `heapline --quiet bundle exec rspec`. Without it they fail and say so, or, with
+  # They need the preload: `heapline test -- bundle exec rspec`. Without it they fail and say so, or, with
   # HEAPLINE_OPTIONAL=1 in the environment, pass without running their block. allocate_more_than needs none for
   # Ruby objects.
   module Matchers

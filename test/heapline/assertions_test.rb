@@ -62,7 +62,7 @@ class AssertionsTest < Minitest::Test
     [-> { framework.assert_no_growth { ran = true } }, -> { framework.assert_memory_under(1) { ran = true } },
      -> { framework.assert_allocations(at_most: 1, of: :blocks) { ran = true } }].each do |assertion|
       refute assertion.call
-      assert_match(/not preloaded.*heapline --quiet/, framework.said)
+      assert_match(/not preloaded.*heapline test --/, framework.said)
     end
     refute ran
   end

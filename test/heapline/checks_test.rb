@@ -5,7 +5,7 @@ require "heapline/checks"
 
 class ChecksModuleTest < Minitest::Test
   def test_says_how_to_run_the_tests
-    assert_match(/not preloaded.*: heapline --quiet bundle exec /, Heapline::Checks.remedy)
+    assert_match(/not preloaded.*: heapline test -- bundle exec /, Heapline::Checks.remedy)
   end
 
   def test_optional_where_the_environment_says_so

@@ -8,7 +8,7 @@ class ChecksTest < Minitest::Test
   include Answers
 
   EXAMPLES = File.join(Heapline::TestHelper::ROOT, "test", "support", "growth_examples.rb")
-  REPEATS = FlightRun.torture(1, 2, 5)
+  REPEATS = FlightRun.torture(1, 1, 5)
 
   def test_leaks_are_found
     REPEATS.times { assert_empty(answers("LEAKS").reject { |_, grown| grown }) }

@@ -14,14 +14,25 @@ module Heapline
 
       # Bytes (Integer, 0 or more). Raises NotEnabled without the preload.
       def self.during
-        window = LOCK.synchronize { Window.new(read, 0).tap { |new| OPEN << new } }
+        window = open
         begin
           yield
         ensure
-          LOCK.synchronize do
-            read
-            OPEN.delete_if { |open| open.equal?(window) }
-          end
+          bytes = close(window)
+        end
+        bytes
+      end
+
+      # Begin a Window; it is closed by `close`.
+      def self.open
+        LOCK.synchronize { Window.new(read, 0).tap { |window| OPEN << window } }
+      end
+
+      # The bytes of a window, which ends here.
+      def self.close(window)
+        LOCK.synchronize do
+          read
+          OPEN.delete_if { |open| open.equal?(window) }
         end
         [window.most - window.before, 0].max
       end

@@ -47,7 +47,8 @@ module Heapline
         def lines
           found = Hash.new { |lines, key| lines[key] = [0, 0] }
           ObjectSpace.each_object(BasicObject) do |object|
-            add(found, object) if ObjectSpace.allocation_sourcefile(object)
+            path = ObjectSpace.allocation_sourcefile(object)
+            add(found, object) if path && !path.start_with?(__dir__)
           end
           found.map { |place, sums| line(place, *sums) }.sort_by { |line| [-line.number, line.location] }
         end

@@ -37,11 +37,15 @@ module Heapline
         own_process("log", "--companion", "--flight", "4")
       end
 
+      # The directories that `require "heapline"` needs.
+      def self.libraries
+        [LIB, File.expand_path("..", File.dirname(core))].uniq
+      end
+
       # The command line of a process that the core starts. It runs with the application's environment, so it takes
       # neither gems nor RUBYOPT from there.
       def self.own_process(*words)
-        directories = [LIB, File.expand_path("..", File.dirname(core))].uniq
-        [RbConfig.ruby, "--disable=gems,rubyopt", *directories.map { |path| "-I#{path}" }, EXE, *words]
+        [RbConfig.ruby, "--disable=gems,rubyopt", *libraries.map { |path| "-I#{path}" }, EXE, *words]
       end
     end
   end

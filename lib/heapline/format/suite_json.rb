@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+require "json"
+require_relative "inert"
+
+module Heapline
+  module Format
+    # What the tests of a suite did to memory, as one JSON object; docs/cli.md describes each key.
+    class SuiteJson
+      SCHEMA_VERSION = 1
+      TEXTS = %i[name file grows].freeze
+
+      # tests: Array of TestMemory. Write the object and a line end to `io`.
+      def render(tests, io)
+        data = { schema_version: SCHEMA_VERSION, tests: tests.map { |test| row(test) } }
+        io.write("#{JSON.pretty_generate(data, ascii_only: true)}\n")
+      end
+
+      private
+
+      def row(test)
+        texts = TEXTS.to_h { |key| [key, test[key] && Inert.valid(test[key])] }
+        lines = test.lines.map do |location, bytes, blocks|
+          { location: Inert.valid(location), retained_bytes: bytes, retained_blocks: blocks }
+        end
+        { **test.to_h, **texts, lines: lines }
+      end
+    end
+  end
+end

@@ -1,0 +1,136 @@
+# frozen_string_literal: true
+
+require_relative "../model/test_memory"
+require_relative "grid"
+require_relative "inert"
+require_relative "selection"
+require_relative "units"
+require_relative "wrap"
+
+module Heapline
+  module Format
+    # What the tests of a suite did to memory, for people: the block at the end of `heapline test`.
+    class SuiteText
+      # title; figure of TestMemory; unit of its text
+      Column = Struct.new(:key, :title, :figure, :unit, keyword_init: true) do
+        def value(test)
+          test.public_send(figure)
+        end
+
+        def least
+          0
+        end
+
+        def text(test)
+          case unit
+          when :bytes then Units.bytes(value(test))
+          when :seconds then Units.duration(value(test))
+          else Units.count(value(test))
+          end
+        end
+      end
+
+      COLUMNS = [
+        Column.new(key: :retained, title: "retained", figure: :retained_bytes, unit: :bytes),
+        Column.new(key: :blocks, title: "blocks", figure: :retained_blocks, unit: :count),
+        Column.new(key: :objects, title: "objects", figure: :retained_objects, unit: :count),
+        Column.new(key: :peak, title: "peak", figure: :peak_bytes, unit: :bytes),
+        Column.new(key: :allocated, title: "allocated", figure: :allocated_bytes, unit: :bytes),
+        Column.new(key: :time, title: "time", figure: :seconds, unit: :seconds)
+      ].freeze
+      KEYS = COLUMNS.map(&:key).freeze
+      # What goes first where the screen is narrow.
+      LEAST = %i[time blocks objects allocated].freeze
+
+      # Tests as aligned lines, the name last.
+      class Table < Grid
+        def initialize(tests, directory:, **others)
+          @directory = directory
+          super(tests, columns: COLUMNS, dispensable: LEAST, name: "test", **others)
+        end
+
+        private
+
+        def cell(test)
+          place = @terminal.inert(SuiteText.short(test.location, @directory))
+          return cut(place, room) if test.name == test.file
+
+          name = @terminal.inert(test.name)
+          space = room - DisplayWidth.of(name) - 2
+          return cut(name, room) if space < LEAST_CUT
+
+          "#{name}  #{@terminal.style(cut(place, space), :dim)}"
+        end
+      end
+
+      def self.short(path, directory)
+        directory ? path.delete_prefix("#{directory}/") : path
+      end
+
+      # top: tests shown (0: all). sort: one of KEYS. by: :test or :file. directory: paths in it are shown relative to
+      # it.
+      def initialize(top: 10, sort: :retained, by: :test, directory: nil, env: ENV)
+        @column = COLUMNS.find { |column| column.key == sort }
+        @top = top
+        @by = by
+        @directory = directory
+        @env = env
+      end
+
+      # tests: Array of TestMemory. Write them to `io`.
+      def render(tests, io)
+        @terminal = Terminal.new(io, @env)
+        blocks = [head(tests), table(tests), growing(tests)]
+        io.write("\n#{blocks.reject(&:empty?).map { |lines| lines.join("\n") }.join("\n\n")}\n")
+      end
+
+      private
+
+      def head(tests)
+        name = @terminal.style("heapline test", :bold)
+        return ["#{name}  no test of Minitest, RSpec or test-unit ran"] if tests.empty?
+
+        parts = ["#{name}  #{number(tests.sum(&:tests), "test")}", number(tests.map(&:file).uniq.size, "file"),
+                 "retained #{Units.bytes(tests.sum(&:retained_bytes))}",
+                 "#{Units.duration(tests.sum(&:seconds))} of tests",
+                 "#{Units.duration(tests.sum(&:measuring))} of measuring"]
+        Wrap.parts(parts, @terminal)
+      end
+
+      def table(tests)
+        return [] if tests.empty?
+
+        rows = @by == :file ? Model::TestMemory.by_file(tests) : tests
+        shown = rows.sort_by { |row| [-@column.value(row), row.location] }
+        shown = shown.first(@top) if @top.positive?
+        lines = Table.new(shown, sort: @column.key, terminal: @terminal, directory: @directory).lines
+        [lines.first, *shown.zip(lines.drop(1)).flat_map { |test, line| [line, *places(test)] }, *rest(rows, shown)]
+      end
+
+      def places(test)
+        test.lines.map do |location, bytes, blocks|
+          @terminal.style("    #{Units.bytes(bytes).rjust(10)} in #{number(blocks, "block")}  " \
+                          "#{@terminal.inert(SuiteText.short(location, @directory))}", :dim)
+        end
+      end
+
+      def number(count, noun)
+        "#{Units.count(count)} #{noun}#{"s" if count != 1}"
+      end
+
+      def rest(rows, shown)
+        return [] if shown.size == rows.size
+
+        text = "#{Units.count(rows.size)} in all, #{Units.count(shown.size)} shown; all: --top 0"
+        ["  #{@terminal.style(text, :dim)}"]
+      end
+
+      def growing(tests)
+        tests.select(&:grows).flat_map do |test|
+          ["  #{@terminal.style("grows", :red)}  #{@terminal.inert(test.name)}",
+           *test.grows.lines.map { |line| "    #{@terminal.inert(line.chomp)}" }]
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,149 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/flight_run"
+require "support/suites"
+
+class TestCommandTest < Minitest::Test
+  include Suites
+
+  SUITE = <<~RUBY
+    require "fiddle"
+    KEPT = []
+    class CartTest < Minitest::Test
+      def test_keeps = KEPT << ("x" * 5_000_000)
+      def test_leaks = 1000.times { Fiddle.malloc(1000) }
+      def test_peaks = ("x" * 3_000_000) && nil
+      def test_ends_well = assert_equal("a", "A".downcase)
+    end
+  RUBY
+
+  def test_says_what_each_test_left_behind
+    suite = suite(ruby, minitest(SUITE))
+    assert_predicate suite.status, :success?, suite.err
+    assert_match(/^4 runs, 1 assertions, 0 failures/, suite.out)
+    # Ruby's own memory of first uses, by some kB, is whoever's comes first.
+    assert_in_delta 5_000_000, suite.test("CartTest#test_keeps")[:retained_bytes], 50_000
+    assert_in_delta 1_000_000, suite.test("CartTest#test_leaks")[:retained_bytes], 50_000
+    assert_in_delta 3_000_000, suite.test("CartTest#test_peaks")[:peak_bytes], 50_000
+    assert_in_delta 0, suite.test("CartTest#test_peaks")[:retained_bytes], 50_000
+    assert_equal path("suite_test.rb"), suite.test("CartTest#test_keeps")[:file]
+    assert_equal 6, suite.test("CartTest#test_keeps")[:line]
+  end
+
+  def test_the_block_at_the_end
+    suite = suite(ruby, minitest(SUITE), options: %w[--top 1])
+    head, _, title, row, place = suite.err.lines.drop_while { |line| !line.start_with?("heapline test") }
+    assert_match(/\Aheapline test  4 tests · 1 file · retained [56]\.\d\d MB/, head)
+    assert_match(/retained▼  blocks  objects/, title)
+    assert_match(/\A +(5\.0|4\.9)\d MB .*CartTest#test_keeps  suite_test\.rb:6$/, row)
+    assert_match(/5\.0\d MB in \d+ blocks?  suite_test\.rb:6/, place)
+    assert_match(/4 in all, 1 shown/, suite.err)
+  end
+
+  def test_by_file_and_sorted
+    minitest(SUITE.sub("class CartTest", "class OtherTest"), "other_test.rb")
+    minitest(SUITE)
+    both = "require './suite_test.rb'; require './other_test.rb'"
+    suite = suite(ruby, "-e", both, options: %w[--by file --sort peak])
+    rows = suite.err.lines.grep(/_test\.rb$/).grep_v(/ in /)
+    assert_equal 2, rows.size, suite.err
+    assert_match(/peak▼/, suite.err)
+  end
+
+  def test_a_test_that_grows_fails_the_run
+    suite = suite(ruby, minitest(SUITE), options: %w[--fail-on growth])
+    assert_equal 1, suite.status.exitstatus, suite.err
+    assert_match(/^4 runs, 1 assertions, 0 failures/, suite.out)
+    grows = suite.tests.select { |test| test[:grows] }.map { |test| test[:name] }
+    assert_equal %w[CartTest#test_keeps CartTest#test_leaks], grows.sort
+    assert_match(/grows {2}CartTest#test_leaks\n {4}memory grew .*\n {6}\+1\.00 MB a run .* 1000 blocks/, suite.err)
+  end
+
+  def test_output_and_status_are_the_suites
+    file = minitest(<<~RUBY)
+      class FailingTest < Minitest::Test
+        def test_fails = assert_equal(1, 2)
+        def test_raises = raise("oops")
+      end
+    RUBY
+    suite = suite(ruby, file, "--seed", "1")
+    out, _, status = alone(ruby, file, "--seed", "1")
+    assert_equal status.exitstatus, suite.status.exitstatus
+    assert_equal times_out_of(out), times_out_of(suite.out)
+  end
+
+  def test_statuses_and_signals
+    assert_equal 7, suite(ruby, "-e", "exit 7").status.exitstatus
+    assert_equal 143, suite(ruby, "-e", "Process.kill(:TERM, $$); sleep").status.exitstatus
+    assert_match(/no test of Minitest, RSpec or test-unit ran/, suite(ruby, "-e", "1").err)
+  end
+
+  def test_what_is_killed_is_told_to_its_last_test
+    suite = suite(ruby, minitest(<<~RUBY), "--seed", "1")
+      class ATest < Minitest::Test
+        i_suck_and_my_tests_are_order_dependent!
+        def test_a = ($kept = "x" * 100_000)
+        def test_b = Process.kill(:KILL, Process.pid)
+      end
+    RUBY
+    assert_equal 137, suite.status.exitstatus
+    assert_equal ["ATest#test_a"], (suite.tests.map { |test| test[:name] })
+  end
+
+  def test_what_the_tests_start_does_not_see_it
+    suite = suite(ruby, minitest(<<~RUBY), env: { RUBYOPT: "-W0" })
+      class EnvironmentTest < Minitest::Test
+        def test_environment = assert_equal(["-W0", nil], [ENV["RUBYOPT"], ENV["HEAPLINE_SUITE"]])
+      end
+    RUBY
+    assert_predicate suite.status, :success?, suite.out
+  end
+
+  def test_rake_tasks_and_forked_workers
+    File.write(path("Rakefile"), "require 'rake/testtask'\nRake::TestTask.new { |task| task.pattern = '*_test.rb' }\n")
+    minitest(<<~RUBY)
+      KEPT = []
+      class WorkTest < Minitest::Test
+        4.times { |i| define_method("test_\#{i}") { KEPT << ("x" * 100_000) } }
+      end
+      2.times { |worker| fork { [worker, worker + 2].each { |i| WorkTest.new("test_\#{i}").run }; exit!(0) } }
+      Process.waitall
+    RUBY
+    suite = suite("rake", "test")
+    assert_predicate suite.status, :success?, suite.err
+    assert_equal (0..3).flat_map { |i| ["WorkTest#test_#{i}"] * 2 }, suite.tests.map { |test| test[:name] }.sort
+    suite.tests.each { |test| assert_in_delta 100_000, test[:retained_bytes], 50_000 }
+  end
+
+  def test_threads_are_told_together
+    suite = suite(ruby, minitest(<<~RUBY), env: { N: "4" })
+      KEPT = Queue.new
+      GATE = Queue.new
+      class ThreadsTest < Minitest::Test
+        parallelize_me!
+        def test_a = (GATE << 1) && KEPT << ("x" * 100_000)
+        def test_b = GATE.pop && KEPT << ("x" * 100_000)
+      end
+    RUBY
+    assert_predicate suite.status, :success?, suite.out
+    assert_equal 2, (suite.tests.sum { |test| test[:tests] })
+    assert_in_delta 200_000, suite.tests.sum { |test| test[:retained_bytes] }, 50_000
+  end
+
+  def test_usage
+    [[], %w[--fail-on luck -- true], %w[--by size -- true], %w[--sort luck -- true]].each do |words|
+      _, err, status = heapline("test", *words)
+      assert_equal 2, status.exitstatus, words.inspect
+      assert_match(/heapline help test/, err)
+    end
+    assert_equal 127, heapline("test", "--", "nosuchprogram").last.exitstatus
+  end
+
+  private
+
+  # Times differ, and which line a random order begins with.
+  def times_out_of(text)
+    text.gsub(/\d+\.\d+/, "0.0")
+  end
+end

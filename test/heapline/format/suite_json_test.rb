@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "support/suite_tests"
+require "heapline/format/suite_json"
+
+class SuiteJsonTest < Minitest::Test
+  include SuiteTests
+
+  def test_every_figure
+    data = render(tests)
+    assert_equal 1, data[:schema_version]
+    first = data[:tests].first
+    assert_equal ["CartTest#test_add", "/app/test/cart_test.rb", 12, 1_020_000, nil],
+                 first.values_at(:name, :file, :line, :retained_bytes, :grows)
+    assert_equal [{ location: "/app/lib/cart.rb:3", retained_bytes: 1_000_000, retained_blocks: 990 }], first[:lines]
+    assert_equal "memory grew\n  at a line", data[:tests].last[:grows]
+  end
+
+  def test_names_that_are_no_utf8
+    assert_equal "a\\xFF", render([test("a\xff", "b.rb")])[:tests].first[:name]
+  end
+
+  private
+
+  def render(tests)
+    out = StringIO.new
+    Heapline::Format::SuiteJson.new.render(tests, out)
+    assert_predicate out.string, :ascii_only?
+    JSON.parse(out.string, symbolize_names: true)
+  end
+end

@@ -1,0 +1,29 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/model/test_memory"
+
+class TestMemoryTest < Minitest::Test
+  def test_adds_up_by_file
+    tests = [memory("a", "x.rb", 100, 50), memory("b", "x.rb", 10, 70), memory("c", "y.rb", 1, 1)]
+    sums = Heapline::Model::TestMemory.by_file(tests)
+    assert_equal(%w[x.rb y.rb], sums.map(&:file))
+    first = sums.first
+    assert_equal [2, 110, 70, 3.0], [first.tests, first.retained_bytes, first.peak_bytes, first.seconds]
+    assert_equal [["l.rb:1", 110, 2]], first.lines
+    assert_equal "x.rb", first.location
+  end
+
+  def test_says_where
+    assert_equal "x.rb:7", memory("a", "x.rb", 1, 1).location
+    assert_predicate memory("a", "x.rb", 1, 1), :frozen?
+  end
+
+  private
+
+  def memory(name, file, retained, peak)
+    Heapline::Model::TestMemory.new(name: name, file: file, line: 7, seconds: 1.5, measuring: 0.1, peak_bytes: peak,
+                                    retained_bytes: retained, retained_blocks: 1, retained_objects: 2,
+                                    allocated_bytes: 200, allocations: 3, lines: [["l.rb:1", retained, 1]])
+  end
+end
