@@ -46,7 +46,7 @@ module Bench
 
     def which(parser)
       parser.on("--only NAMES", Array, "only these workloads, separated by commas") { |names| @only = names }
-      parser.on("--tools NAMES", Array, "beside plain only these: heapline, watched, mwrap, heaptrack") do |names|
+      parser.on("--tools NAMES", Array, "beside plain only these: #{Tools::NAMES.drop(1).join(", ")}") do |names|
         @tools = tools_named(names)
       end
       parser.on("--runs N", Integer, "rounds (#{@runs}); five times as many for starts") { |n| @runs = positive(n) }

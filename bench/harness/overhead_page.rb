@@ -4,6 +4,7 @@ module Bench
   # docs/overhead.md: measurements as Markdown. It computes nothing that Comparison and Targets do not say.
   class OverheadPage
     TOOLS = %w[heapline watched mwrap heaptrack].freeze
+    OBJECT_TOOLS = ["heapline", *Tool::OBJECTS].freeze
     QUICK = "A quick run, which shows that the suite works: none of these figures says what anything costs."
     DISTURBED = "**The machine was not idle** (load %.2f at the start): here the time of a single row, and whether " \
                 "it meets its target, says little. CPU time suffers less, RSS and GC do not."
@@ -23,6 +24,9 @@ module Bench
       - heapline is preloaded directly with `HEAPLINE=quiet`: what a running program pays. What `heapline CMD` adds by
         starting Ruby once more is the last row.
       - watched: heapline, and beside the program a growth log and the ledger every second, and `heapline top`.
+      - A table of its own has what traces Ruby objects. objects: heapline with `--objects`; allocation_tracing:
+        `ObjectSpace.trace_object_allocations`; memory_profiler: over the whole program, with its report. The last one
+        turns GC off.
       - **missed** marks what misses its target; the reasons, where known, follow the tables.
     TEXT
 
@@ -56,11 +60,28 @@ module Bench
     end
 
     def ratios(measurement, comparisons, targets)
+      objects, others = comparisons.partition { |comparison| comparison.workload.objects? }
+      [(malloc_table(measurement, others, targets) unless others.empty?),
+       (object_table(measurement, objects) unless objects.empty?)].compact.join("\n")
+    end
+
+    def malloc_table(measurement, comparisons, targets)
       tools = TOOLS & measurement.tools.keys
-      columns = ["workload", "plain", *tools.flat_map { |tool| ["#{tool} time", "CPU", "RSS", "GC"] }]
-      rows = comparisons.map { |comparison| row(comparison, tools) }
       means = tools.flat_map { |tool| [number(targets.mean(tool)), "", "", ""] }
-      table(columns, [*rows, ["**geometric mean**, Ruby workloads", "", *means]])
+      table(columns(tools), [*rows(comparisons, tools), ["**geometric mean**, Ruby workloads", "", *means]])
+    end
+
+    def object_table(measurement, comparisons)
+      tools = OBJECT_TOOLS & measurement.tools.keys
+      table(columns(tools), rows(comparisons, tools))
+    end
+
+    def columns(tools)
+      ["workload", "plain", *tools.flat_map { |tool| ["#{tool} time", "CPU", "RSS", "GC"] }]
+    end
+
+    def rows(comparisons, tools)
+      comparisons.map { |comparison| row(comparison, tools) }
     end
 
     def row(comparison, tools)

@@ -2,7 +2,7 @@
 
 module Bench
   # One target and what was measured, as text. `workload` is nil for the mean; `kind` is one of :mean, :watched,
-  # :time, :rss, :collections, :pair, :start.
+  # :time, :rss, :collections, :pair, :start, :objects.
   Verdict = Struct.new(:workload, :kind, :target, :measured, :met, keyword_init: true)
 
   # What heapline is held to.
@@ -15,6 +15,7 @@ module Bench
     START_MS = 5
     GC_SHARE = 0.01
     WATCHED = 1.02
+    OBJECTS = { "object_loop" => 2.0, "object_mix" => 1.3 }.freeze
 
     # comparisons: Array of Comparison
     def initialize(comparisons)
@@ -30,6 +31,7 @@ module Bench
     def of(comparison)
       return [pair(comparison)].compact if comparison.workload.native?
       return [start(comparison)].compact if comparison.workload.start?
+      return [objects(comparison)].compact if comparison.workload.objects?
 
       [time(comparison), rss(comparison), collections(comparison)].compact
     end
@@ -93,6 +95,13 @@ module Bench
 
       more = seconds * 1_000
       verdict(comparison, :start, "≤ +#{START_MS} ms", format("%+.1f ms", more), more <= START_MS)
+    end
+
+    # Accounting of Ruby objects.
+    def objects(comparison)
+      ratio = comparison.ratio("objects", :wall)&.median
+      limit = OBJECTS.fetch(comparison.workload.name)
+      ratio && verdict(comparison, :objects, "objects: time ≤ #{limit}", format("%.3f", ratio), ratio <= limit)
     end
 
     def verdict(comparison, kind, target, measured, met)

@@ -13,16 +13,26 @@ module Bench
       [environment, prefix + argv]
     end
 
+    # Tools that trace objects, and those that do not, have workloads of their own.
     def measures?(workload)
-      !workload.start? || !command.nil?
+      return (Tool::OBJECTS + Tool::ALWAYS).include?(name) if workload.objects?
+
+      !Tool::OBJECTS.include?(name) && (!workload.start? || !command.nil?)
     end
+  end
+
+  # Which of them trace Ruby objects, and which are measured beside those.
+  class Tool
+    OBJECTS = %w[objects allocation_tracing memory_profiler].freeze
+    ALWAYS = %w[plain heapline].freeze
   end
 
   # Finds the tools that this machine has for one Ruby. A finder answers a Tool, or a String that says why there is
   # none.
   class Tools
     ROOT = File.expand_path("../..", __dir__)
-    NAMES = %w[plain heapline watched mwrap heaptrack].freeze
+    NAMES = ["plain", "heapline", "watched", "mwrap", "heaptrack", *Tool::OBJECTS].freeze
+    TRACERS = File.join(ROOT, "bench/harness/tracers")
     WATCH = File.join(ROOT, "bench/harness/watch.rb")
     COUNTS = '(require "bundler/setup"; require "fiddle"; ' \
              'Fiddle::Function.new(Fiddle.dlopen(nil)["heapline_enabled"], [], 4).call == 1)'
@@ -76,6 +86,34 @@ module Bench
       watch = '(env -u LD_PRELOAD "$0" "$1" $$ "$2" >/dev/null 2>&1 &); shift 2; exec "$@"'
       prefix = ["sh", "-c", watch, RbConfig.ruby, WATCH, @scratch]
       Tool.new(name: "watched", version: tool.version, preload: [environment, prefix], evidence: COUNTS)
+    end
+
+    # heapline with accounting of Ruby objects.
+    def objects
+      tool = heapline
+      return tool if tool.is_a?(String)
+
+      environment, prefix = tool.preload
+      Tool.new(name: "objects", version: tool.version, evidence: COUNTS,
+               preload: [environment.merge("HEAPLINE" => "quiet,objects"), prefix])
+    end
+
+    def allocation_tracing
+      traced("allocation_tracing", "", "!ObjectSpace.allocation_sourceline(Object.new).nil?")
+    end
+
+    def memory_profiler
+      directory = @equipment.gem_directory("memory_profiler")
+      return "not in the bundle of this Ruby" unless directory
+
+      traced("profile_memory", directory[/memory_profiler-([\d.]+)/, 1], "!defined?(MemoryProfiler).nil?",
+             name: "memory_profiler")
+    end
+
+    # A library that the program requires first.
+    def traced(file, version, evidence, name: file)
+      Tool.new(name: name, version: version, evidence: evidence,
+               preload: [{ "RUBYOPT" => "-r#{File.join(TRACERS, file)}" }, []])
     end
 
     def own_version

@@ -4,6 +4,7 @@ module Bench
   # One thing to measure. `arguments` is what follows the Ruby executable. Groups:
   # - :native  C code that reports its own nanoseconds a malloc/free pair
   # - :ruby    Ruby programs, compared by the ratio of their times; these make the geometric mean
+  # - :objects Ruby programs under the tools that trace Ruby objects, compared likewise
   # - :start   processes that do nothing, compared by the difference of their times
   #
   # `through` is how a tool gets in: :preload (LD_PRELOAD alone: what a running program pays) or :command (as the user
@@ -19,6 +20,10 @@ module Bench
 
     def start?
       group == :start
+    end
+
+    def objects?
+      group == :objects
     end
   end
 
@@ -50,6 +55,8 @@ module Bench
       program("load_library", "loading RuboCop", :ruby),
       program("few_allocations", "prime sieve, few allocations", :ruby),
       program("web_server", "Puma serving a Rack application", :ruby),
+      program("object_loop", "`Object.new` in a loop", :objects),
+      program("object_mix", "JSON, ERB, Kramdown, Liquid, Rouge", :objects, "30", file: "documents"),
       start("start", "`ruby -e 1`, preloaded", :preload),
       start("start_command", "`ruby -e 1` through the tool's command", :command)
     ].freeze

@@ -45,7 +45,7 @@ module Documents
   end
 end
 
-Workload.run(full: 150, quick: 2) do |rounds|
+Workload.run(full: Integer(ARGV.fetch(0, 150)), quick: 2) do |rounds|
   outputs = Array.new(rounds) { Documents.all.join("\n") }
   Workload.check(outputs.uniq.size == 1, "the same documents came out differently")
   Workload.check(outputs.first.include?("<h1 id=\"a-report\">"), "no Markdown heading in the output")

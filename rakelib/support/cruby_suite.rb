@@ -29,6 +29,15 @@ module Tasks
       socket/test_unix.rb stringio/test_stringio.rb strscan/test_stringscanner.rb
     ].freeze
 
+    # Under accounting of Ruby objects: what makes, frees, moves and walks objects, classes, threads and processes most.
+    OBJECTS = %w[
+      ruby/test_gc.rb ruby/test_gc_compact.rb ruby/test_objectspace.rb objspace/test_objspace.rb ruby/test_weakmap.rb
+      ruby/test_class.rb ruby/test_module.rb ruby/test_marshal.rb ruby/test_string.rb ruby/test_array.rb
+      ruby/test_hash.rb ruby/test_symbol.rb ruby/test_struct.rb ruby/test_proc.rb ruby/test_iseq.rb
+      ruby/test_thread.rb ruby/test_fiber.rb ruby/test_process.rb ruby/test_settracefunc.rb ruby/test_backtrace.rb
+      ruby/test_object.rb ruby/test_refinement.rb ruby/test_eval.rb fiber/test_ractor.rb
+    ].freeze
+
     # Why it cannot run here, or nil.
     def unavailable
       return "#{ARCHIVE} is not there" unless File.exist?(ARCHIVE)
@@ -36,11 +45,12 @@ module Tasks
       "the tests are Ruby 3.1's, and this is #{RUBY_VERSION}" unless RUBY_VERSION.start_with?("3.1.")
     end
 
-    # what: nil for every file (the threaded ones REPEATS times), "subset", or a path like "ruby/test_hash.rb"
-    def run(layer, what = nil)
+    # what: nil for every file (the threaded ones REPEATS times), "subset", "objects", or a path like
+    # "ruby/test_hash.rb"; options: HEAPLINE of the run under heapline
+    def run(layer, what = nil, options: what == "objects" ? "quiet,objects" : "quiet")
       unpack
       command = [RbConfig.ruby, "-I", "tool/lib", "-I", "test/lib", "test/runner.rb", "--ruby=#{RbConfig.ruby}"]
-      SuiteComparison.new(layer, dir: FOLDER, command: command).run(files(what))
+      SuiteComparison.new(layer, dir: FOLDER, command: command, options: options).run(files(what))
     end
 
     private
@@ -49,6 +59,7 @@ module Tasks
       case what
       when nil then everything.map { |file| [file, THREADED.include?(file) ? REPEATS : 1] }
       when "subset" then SUBSET.map { |file| [file, file == "ruby/test_hash.rb" ? 2 : 1] }
+      when "objects" then OBJECTS.map { |file| [file, 1] }
       else [[what, 1]]
       end
     end

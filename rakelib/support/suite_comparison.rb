@@ -9,11 +9,11 @@ module Tasks
   # runs differ is run again, and differs only if it does so each time. A crash under heapline counts at once.
   class SuiteComparison
     ATTEMPTS = 3
-    HEAPLINE = { "LD_PRELOAD" => CORE, "HEAPLINE" => "quiet" }.freeze
 
     # layer: of the tally; dir: where the files are run; limit: seconds a file
-    # command: the program and its arguments, without the file
-    def initialize(layer, dir:, command:, env: {}, limit: 300)
+    # command: the program and its arguments, without the file; options: HEAPLINE of the run under heapline
+    def initialize(layer, dir:, command:, env: {}, limit: 300, options: "quiet")
+      @heapline = { "LD_PRELOAD" => CORE, "HEAPLINE" => options }
       @layer = layer
       @dir = dir
       @command = command
@@ -35,7 +35,7 @@ module Tasks
     # The dynamic linker only warns about a preload that it cannot load, and then all would be the same.
     def preloaded?
       ok, output = Shell.capture(RbConfig.ruby, "-e", "exit File.read('/proc/self/maps').include?('libheapline')",
-                                 env: PlainRuby::ENVIRONMENT.merge(HEAPLINE))
+                                 env: PlainRuby::ENVIRONMENT.merge(@heapline))
       puts "#{CORE} is not loaded by #{RbConfig.ruby}: rake compile, then exe/heapline doctor", output unless ok
       ok
     end
@@ -58,7 +58,7 @@ module Tasks
     end
 
     def run_both(file)
-      [Thread.new { run_once(file, @env) }, Thread.new { run_once(file, @env.merge(HEAPLINE)) }].map(&:value)
+      [Thread.new { run_once(file, @env) }, Thread.new { run_once(file, @env.merge(@heapline)) }].map(&:value)
     end
 
     def run_once(file, env)

@@ -38,12 +38,18 @@ module Bench
       Open3.capture2e(Environment.clean, RbConfig.ruby, RUN, *arguments)
     end
 
+    def expected(workload, tools)
+      return tools & (Tool::ALWAYS + Tool::OBJECTS) if workload.objects?
+
+      tools - Tool::OBJECTS - (workload.start? ? %w[watched] : [])
+    end
+
     def assert_complete(measurement)
       assert_equal Workload::ALL.map(&:name), measurement.series.keys
       assert_includes measurement.tools.keys, "heapline", "heapline was not measured: #{measurement.absent["heapline"]}"
       Workload::ALL.each do |workload|
         tools = measurement.series[workload.name]
-        assert_equal measurement.tools.keys - (workload.start? ? %w[watched] : []), tools.keys, workload.name
+        assert_equal expected(workload, measurement.tools.keys), tools.keys, workload.name
         assert(tools.values.all? { |results| results.size == 1 }, workload.name)
       end
     end

@@ -60,6 +60,16 @@ module Bench
       assert_equal [true, false], met
     end
 
+    def test_objects_have_targets_of_their_own
+      limits = { "object_loop" => 2.0, "object_mix" => 1.3 }
+      limits.each do |name, limit|
+        met = [limit - 0.01, limit + 0.01].map do |wall|
+          Targets.new([]).of(comparison(name, plain: [{}], heapline: [{}], objects: [{ wall: wall }])).map(&:met)
+        end
+        assert_equal [[true], [false]], met
+      end
+    end
+
     def test_nothing_is_judged_that_was_not_measured
       assert_empty Targets.new([comparison("short_strings", plain: [{}])]).verdicts
     end

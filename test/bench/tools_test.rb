@@ -38,6 +38,17 @@ module Bench
       refute tool.measures?(Workload.named(%w[start]).first)
     end
 
+    def test_tools_that_trace_objects_have_workloads_of_their_own
+      tracing = Tool.new(name: "objects", preload: [{}, []])
+      mwrap = Tool.new(name: "mwrap", preload: [{}, []], command: [{}, []])
+      loop, redcarpet = %w[object_loop redcarpet].map { |name| Workload.named([name]).first }
+
+      assert tracing.measures?(loop)
+      refute tracing.measures?(redcarpet)
+      refute mwrap.measures?(loop)
+      assert mwrap.measures?(redcarpet)
+    end
+
     private
 
     def find(core)
