@@ -11,14 +11,14 @@ namespace :test do
     Tasks::MinitestRun.new("test:integration", Dir["test/integration/**/*_test.rb"]).run.report
   end
 
-  desc "Unit tests of the core in C: rake test:c, test:c[trailer]"
+  desc "Unit tests of the core in C and of the heap dumps in C++: rake test:c, test:c[trailer]"
   task :c, [:only] do |_, arguments|
-    Tasks::CTests.new("test:c", [Tasks::CTests::PLAIN], only: arguments[:only]).run.report
+    Tasks::CxxTests.with_c("test:c", [Tasks::CTests::PLAIN], arguments[:only]).report
   end
 
-  desc "The C tests under the address, undefined-behaviour and thread sanitizers"
+  desc "The same tests under the address, undefined-behaviour and thread sanitizers"
   task :sanitize, [:only] do |_, arguments|
-    Tasks::CTests.new("test:sanitize", Tasks::Sanitizers::ALL, only: arguments[:only]).run.report
+    Tasks::CxxTests.with_c("test:sanitize", Tasks::Sanitizers::ALL, arguments[:only]).report
   end
 
   desc "Prove that each gate can fail"
@@ -52,6 +52,13 @@ task test: ["test:c", "test:unit", "test:integration"]
 desc "Measure what heapline costs beside other tools and write docs/overhead.md"
 task bench: :compile do
   sh RbConfig.ruby, "bench/run.rb"
+end
+
+namespace :bench do
+  desc "Measure how fast heap dumps are read, beside heapy, sheap and heap-profiler"
+  task heap: :compile do
+    sh RbConfig.ruby, "bench/heap.rb"
+  end
 end
 
 desc "All tests and gates, as script/test runs them; the last line is the total"

@@ -23,7 +23,7 @@ unsigned processors() {
 
 } // namespace
 
-void Dump::read(Depth depth, bool strings, const Job &job, unsigned threads) {
+void Dump::read(Depth depth, bool strings, const Job &job, const Manner &manner) {
     bool want_graph = depth > this->depth(), want_strings = strings && !duplicates_;
     if (survey_ && !want_graph && !want_strings) return;
     File file(path_, job);
@@ -35,11 +35,10 @@ void Dump::read(Depth depth, bool strings, const Job &job, unsigned threads) {
     std::unique_ptr<Survey> survey(survey_ ? nullptr : new Survey);
     std::unique_ptr<Graph> graph(want_graph ? new Graph : nullptr);
     std::unique_ptr<Duplicates> duplicates(want_strings ? new Duplicates : nullptr);
-    Scan scan(
-        file,
-        {&vocabulary_, &classes_, survey.get(), graph.get(), depth == Dump::graph, duplicates.get(), &bytes_read_},
-        job);
-    scan.run(threads ? threads : processors());
+    Findings findings = {&vocabulary_,         &classes_,        survey.get(), graph.get(),
+                         depth == Dump::graph, duplicates.get(), &bytes_read_};
+    Scan scan(file, findings, job, manner.window);
+    scan.run(manner.threads ? manner.threads : processors());
     std::vector<std::string> problems = scan.problems();
     if (survey && !survey->all.count)
         throw Failure(path_ + " is no heap dump: it has no line of ObjectSpace.dump_all" +

@@ -19,6 +19,7 @@
 #include "search.hpp"
 #include "survey.hpp"
 #include "vocabulary.hpp"
+#include "windows.hpp"
 
 namespace heapline {
 
@@ -28,9 +29,18 @@ class Dump {
 
     explicit Dump(std::string path) : path_(std::move(path)) {}
 
+    /* How it is read. threads: 0 for as many as there are processors; window: bytes that a thread takes at a time */
+    struct Manner {
+        unsigned threads = 0;
+        size_t window = Windows::SIZE;
+    };
+
     /* Read the file, unless what is asked for is there. Throws Failure, Cancelled, std::bad_alloc; then all is as
-     * before. threads: 0 for as many as there are processors. */
-    void read(Depth depth, bool strings, const Job &job, unsigned threads = 0);
+     * before. */
+    void read(Depth depth, bool strings, const Job &job) {
+        read(depth, strings, job, Manner());
+    }
+    void read(Depth depth, bool strings, const Job &job, const Manner &manner);
     void dominate(const Job &job);
 
     /* Any thread. */

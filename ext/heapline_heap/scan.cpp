@@ -48,8 +48,8 @@ struct Scan::Worker {
     }
 };
 
-Scan::Scan(File &file, const Findings &findings, const Job &job)
-    : file_(file), findings_(findings), job_(job), source_(open_source(file)), windows_(*source_) {}
+Scan::Scan(File &file, const Findings &findings, const Job &job, size_t window)
+    : file_(file), findings_(findings), job_(job), source_(open_source(file)), windows_(*source_, window) {}
 
 void Scan::run(unsigned threads) {
     std::vector<std::thread> all;

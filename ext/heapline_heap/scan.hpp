@@ -43,7 +43,7 @@ class Scan {
   public:
     static const size_t PROBLEMS_MAX = 10; /* damaged lines that are named one by one */
 
-    Scan(File &file, const Findings &findings, const Job &job);
+    Scan(File &file, const Findings &findings, const Job &job, size_t window);
 
     /* Reads all. Throws what a thread threw. */
     void run(unsigned threads);

@@ -26,7 +26,7 @@ class Windows {
     static const size_t SIZE = size_t{4} << 20;
     static const size_t LONGEST = size_t{256} << 20; /* a line that is longer counts as damaged */
 
-    explicit Windows(Source &source, size_t size = SIZE, size_t longest = LONGEST)
+    explicit Windows(Source &source, size_t size, size_t longest = LONGEST)
         : source_(source), size_(size), longest_(longest) {}
 
     /* The next window, in place of what is in `window`; false: there is none. Any thread. */

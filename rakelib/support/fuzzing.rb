@@ -3,11 +3,11 @@
 require "fileutils"
 
 module Tasks
-  # Runs libFuzzer targets under the sanitizers. test/fuzz/NAME_fuzzer.c names in its includes the sources of
-  # ext/heapline/ that it is linked with. test/fuzz/seeds.rb writes what it starts from; what it found interesting stays
-  # in the cache.
+  # Runs libFuzzer targets under the sanitizers. test/fuzz/NAME_fuzzer.c (or .cpp) names in its includes the
+  # sources of ext/ that it is linked with. test/fuzz/seeds.rb writes what it starts from; what it found
+  # interesting stays in the cache.
   class Fuzzing
-    INCLUDE = %r{^#include "../../(ext/heapline/\w+)\.h"}
+    INCLUDE = %r{^#include "../../(ext/\w+/\w+)\.h(pp)?"}
 
     # seconds: how long each target runs
     def initialize(seconds)
@@ -16,14 +16,14 @@ module Tasks
 
     # Returns a Tally, one count a target.
     def run
-      results = Dir.glob("test/fuzz/*_fuzzer.c", base: ROOT).sort.map { |source| sound?(source) }
+      results = Dir.glob("test/fuzz/*_fuzzer.{c,cpp}", base: ROOT).sort.map { |source| sound?(source) }
       Tally.new(layer: "fuzz", passed: results.count(true), failed: results.count(false))
     end
 
     private
 
     def sound?(source)
-      name = File.basename(source, "_fuzzer.c")
+      name = File.basename(source).sub(/_fuzzer\.c(pp)?\z/, "")
       program = File.join(ROOT, "tmp/fuzz", name)
       corpus = File.join(CACHE, "fuzz", name)
       FileUtils.mkdir_p([File.dirname(program), corpus])
@@ -35,9 +35,20 @@ module Tasks
     end
 
     def build(source, program)
-      parts = File.read(File.join(ROOT, source)).scan(INCLUDE).map { |(part)| "#{part}.c" }
-      Shell.capture(CFlags.clang, *CFlags::BASE, "-g", "-O1", "-fsanitize=fuzzer,address,undefined",
-                    "-fno-sanitize-recover=all", "-Iext/heapline_core", "-o", program, source, *parts, "-lm")
+      parts = File.read(File.join(ROOT, source)).scan(INCLUDE).map { |part, cxx| "#{part}.c#{cxx}" }
+      Shell.capture(*compiler(source), "-g", "-O1", "-fsanitize=fuzzer,address,undefined",
+                    "-fno-sanitize-recover=all", "-o", program, source,
+                    *parts.select { |part| File.exist?(File.join(ROOT, part)) }, "-lm", *libraries(source))
+    end
+
+    def compiler(source)
+      return [CFlags.clang, *CFlags::BASE, "-Iext/heapline_core"] if source.end_with?(".c")
+
+      [CFlags.cxx(CFlags.clang), *CFlags::CXX]
+    end
+
+    def libraries(source)
+      source.end_with?(".c") ? [] : CFlags::HEAP_LIBRARIES
     end
 
     def seed(name, corpus)

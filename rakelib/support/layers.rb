@@ -20,7 +20,7 @@ module Tasks
       layer("compile", 5), layer("lint", 8), layer("symbols", 1), layer("docs", 1), layer("test:gates", 5),
       layer("test:c", 5), layer("test:sanitize", 10), layer("test:unit", 5), layer("test:integration", 15),
       layer("test:browser", 5),
-      layer("test:package", 5), layer("test:bench", 5), layer("fuzz", 3), layer("cruby[subset]", 9),
+      layer("test:package", 5), layer("test:bench", 5), layer("fuzz", 6), layer("cruby[subset]", 9),
       layer("gems", 6), layer("rails", 6), layer("matrix[others]", 25)
     ].freeze
 

@@ -4,7 +4,9 @@
 $LOAD_PATH.unshift(File.expand_path("..", __dir__))
 require "support/flight_builder"
 require "support/growth_simulator"
+require "support/heap_dumps"
 require "stringio"
+require "zlib"
 
 # A file with sites in several lanes, a baseline, names of all kinds and objects.
 def sample(sites)
@@ -20,6 +22,17 @@ def sample(sites)
   builder.to_s
 end
 
+# A dump with all kinds of lines.
+def heap_dump
+  dump = Heapline::HeapDumps::Builder.new.root("vm", [1, 3]).klass(1, "App")
+  dump.object(2, [1], type: "CLASS", singleton: true, superclass: "0x7f0000000028").object(3, [4, 5], klass: 2)
+  dump.object(4, type: "STRING", value: "a\u0000b", bytesize: 3, encoding: "UTF-8", embedded: true, frozen: true)
+  dump.object(5, [3], type: "DATA", struct: "proc", file: "a.rb", line: 3, method: "m", generation: 7)
+  dump.object(6, type: "IMEMO", imemo_type: "iseq").names(3, 4 => "@name").names("vm", 3 => "$app")
+  "#{dump}{\"type\":\"HEAPLINE\",\"version\":1,\"pid\":7,\"ruby\":\"3.4\",\"time\":\"now\"}\n" \
+    "{\"address\":\"0x18\", \"type\":\"NONE\"}\n{\"address\":\"0x11\", \"type\":\"SHAPE\", \"memsize\":8}\n"
+end
+
 # name => bytes
 SEEDS = {
   "flight_reader" => lambda {
@@ -31,6 +44,9 @@ SEEDS = {
     log = GrowthSimulator.new(seed: 1, lines: 3, every: 60, kinds: %i[constant churn]).write(StringIO.new).string
     line = log.lines.first
     [["log", log], ["torn", line[0, 300] + line], ["escapes", line.gsub("/", "\\u002f")], ["prefix", "I, {x}: #{line}"]]
+  },
+  "heap_dump" => lambda {
+    [["plain", heap_dump], ["torn", heap_dump[0..-30]], ["twice", heap_dump * 2], ["gzip", Zlib.gzip(heap_dump)]]
   }
 }.freeze
 

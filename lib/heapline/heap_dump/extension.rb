@@ -26,7 +26,7 @@ module Heapline
       def self.load
         require FEATURE
       rescue LoadError => e
-        raise Error, MISSING if e.path == FEATURE || e.path.nil?
+        raise Error, MISSING if e.path == FEATURE
 
         raise Error, "heap dumps cannot be read: #{e.message}"
       end

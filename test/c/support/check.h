@@ -19,6 +19,10 @@
 #define CHECK_ADDRESS_SANITIZER 0
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct check_test {
     const char *name;
     void (*run)(void);
@@ -32,13 +36,17 @@ void check_that(int holds, const char *what, const char *file, int line);
 void check_equal(int64_t got, int64_t wanted, const char *what, const char *file, int line);
 
 /* End the test here: it cannot run on this machine. */
-_Noreturn void check_skip(const char *why);
+void check_skip(const char *why) __attribute__((noreturn));
 
 /* Failures noted so far in this process. */
 unsigned check_failures(void);
 
 /* Run `part` in a forked child; what fails there fails here. Returns waitpid's status. */
 int check_in_child(void (*part)(void));
+
+#ifdef __cplusplus
+}
+#endif
 
 #define CHECK(condition) check_that(!!(condition), #condition, __FILE__, __LINE__)
 #define CHECK_EQUAL(got, wanted) check_equal((int64_t)(got), (int64_t)(wanted), #got " == " #wanted, __FILE__, __LINE__)

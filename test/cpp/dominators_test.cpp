@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Dominators and shortest paths of random graphs beside what a slow way says. */
+#include "dominators.hpp"
+
+#include <random>
+
+#include "check.h"
+#include "text_dump.hpp"
+
+using namespace heapline;
+
+namespace {
+
+struct RandomGraph {
+    std::vector<std::vector<uint32_t>> edges;
+    std::vector<uint32_t> roots;
+
+    RandomGraph(unsigned seed, uint32_t nodes, uint32_t degree) : edges(nodes) {
+        std::mt19937 random(seed);
+        for (auto &to : edges)
+            for (uint32_t count = random() % (degree + 1); count; count--) to.push_back(random() % nodes);
+        for (uint32_t count = 1 + random() % 3; count; count--) roots.push_back(random() % nodes);
+    }
+
+    std::string text() const {
+        std::string lines = root_line(roots);
+        for (uint32_t node = 0; node < edges.size(); node++) lines += object_line(node, edges[node], size(node));
+        return lines;
+    }
+
+    static uint64_t size(uint32_t node) {
+        return 40 + node % 7 * 8;
+    }
+
+    /* What can be reached when `without` is not there. */
+    std::vector<bool> reached(uint32_t without = NOBODY) const {
+        std::vector<bool> seen(edges.size());
+        std::vector<uint32_t> todo(roots);
+        while (!todo.empty()) {
+            uint32_t node = todo.back();
+            todo.pop_back();
+            if (node == without || seen[node]) continue;
+            seen[node] = true;
+            todo.insert(todo.end(), edges[node].begin(), edges[node].end());
+        }
+        return seen;
+    }
+};
+
+void check_retained(const RandomGraph &graph) {
+    TextFile file(graph.text());
+    Dump dump(file.path());
+    Job job;
+    dump.read(Dump::graph, false, job, {1, 256});
+    dump.dominate(job);
+    std::vector<bool> reached = graph.reached();
+    for (uint32_t node = 0; node < graph.edges.size(); node++) {
+        uint32_t number = dump.nodes()->find(address_of(node));
+        CHECK_EQUAL(dump.dominators()->reached(number), reached[node]);
+        CHECK_EQUAL(!dump.search(job).path(number).empty(), reached[node]);
+        if (!reached[node]) continue;
+        std::vector<bool> without = graph.reached(node);
+        uint64_t retained = 0;
+        for (uint32_t other = 0; other < graph.edges.size(); other++)
+            if (reached[other] && !without[other]) retained += graph.size(other);
+        CHECK_EQUAL(dump.dominators()->retained_bytes(number), retained);
+    }
+}
+
+void test_random_graphs() {
+    for (unsigned seed = 0; seed < 60; seed++) check_retained(RandomGraph(seed, 5 + seed * 2, 1 + seed % 4));
+}
+
+/* A dominator tree as deep as the list is long, and one group in which all lie within each other. */
+void test_a_long_chain() {
+    const uint32_t length = 200000;
+    std::string text = root_line({0});
+    for (uint32_t i = 0; i < length; i++) text += object_line(i, {i + 1}, 40);
+    TextFile file(text);
+    Dump dump(file.path());
+    Job job;
+    dump.read(Dump::graph, false, job);
+    dump.dominate(job);
+    CHECK_EQUAL(dump.dominators()->retained_count(0), length);
+    const Dump::Groups &groups = dump.groups(job);
+    std::vector<Figures> figures = dump.dominators()->by_group(groups.of, groups.names.size(), job);
+    CHECK_EQUAL(figures.size(), 1);
+    CHECK_EQUAL(figures[0].bytes, uint64_t{length} * 40);
+    CHECK_EQUAL(dump.search(job).path(length - 1).size(), length + 1);
+}
+
+const check_test TESTS[] = {{"random graphs", test_random_graphs}, {"a long chain", test_a_long_chain}};
+
+} // namespace
+
+CHECK_MAIN(TESTS)
