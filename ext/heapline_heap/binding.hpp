@@ -11,6 +11,7 @@
 
 #include <ruby.h>
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 #include "scan.hpp"
 
 #include <cstring>
+#include <system_error>
 #include <thread>
 
 namespace heapline {
