@@ -5,12 +5,13 @@
 #include <ruby.h>
 
 /* Define the functions that read flight files (flight_binding.c), those that reach the preloaded core (core_binding.c),
- * those for Ruby objects (object_binding.c) and the class that reads growth logs (growth_binding.c) on
- * Heapline::Native. Called once, from Init_native, with the GVL. */
+ * those for Ruby objects (object_binding.c), the class that reads growth logs (growth_binding.c) and twins
+ * (twin_binding.c) on Heapline::Native. Called once, from Init_native, with the GVL. */
 void rbhl_define_flight(VALUE native, VALUE flight_error);
 void rbhl_define_core(VALUE native, VALUE not_enabled);
 void rbhl_define_growth(VALUE native);
 void rbhl_define_objects(VALUE native, VALUE not_enabled);
+void rbhl_define_twin(VALUE native);
 
 /* The core's function of that name into `slot`; 0 without the preload, or where it is of another version. */
 int rbhl_core_function(const char *name, void *slot);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Heapline::Native's twins: for a program that dumps itself, and for heapline's core, which calls heapline_twin when
+ * another process asked. That way nothing here has been initialized: the core maps this extension by itself.
+ */
+#include "native.h"
+
+#include "twin_tasks.h"
+
+/* Native.twin(task, fd, gc) -> [pid, pause in ns]: a copy of this process that writes what `task` (:dump, :stacks) says
+ * into the descriptor and ends. gc: after a full GC. Raises Heapline::Error. */
+static VALUE rbhl_twin_of(VALUE self, VALUE task, VALUE fd, VALUE gc) {
+    const int number = NUM2INT(fd);
+    const char *problem;
+    (void)self;
+    if (task != ID2SYM(rb_intern("dump")) && task != ID2SYM(rb_intern("stacks")))
+        rb_raise(rb_eArgError, "a task is :dump or :stacks");
+    const enum rbhl_task wanted = task == ID2SYM(rb_intern("dump")) ? RBHL_TASK_DUMP : RBHL_TASK_STACKS;
+    const struct rbhl_twin made = rbhl_twin_start(wanted, number, RTEST(gc), NULL, &problem);
+    if (problem) rb_raise(rb_path2class("Heapline::Error"), "%s", problem);
+    return rb_assoc_new(INT2NUM(made.pid), ULL2NUM(made.pause_ns));
+}
+
+/* Native.twin_gone? -> whether the last one has ended and nothing of it is left. */
+static VALUE rbhl_twin_gone_p(VALUE self) {
+    (void)self;
+    return rbhl_twin_reap() ? Qtrue : Qfalse;
+}
+
+void rbhl_define_twin(VALUE native) {
+    rb_define_singleton_method(native, "twin", rbhl_twin_of, 3);
+    rb_define_singleton_method(native, "twin_gone?", rbhl_twin_gone_p, 0);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include <ruby.h>
+
+#include "twin_tasks.h"
+
+#include <errno.h>
+#include <ruby/version.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "json_writer.h"
+#include "names.h"
+#include "objspace_library.h"
+#include "stacks.h"
+#include "vm_access.h"
+
+enum { BUFFER_BYTES = 1 << 18, FORMAT_VERSION = 1 };
+
+struct work {
+    enum rbhl_task task;
+    pid_t program;
+    FILE *out;
+    unsigned long lines; /* of names, or of threads and fibers */
+    int whole;
+};
+
+static void first_line(const struct work *work) {
+    struct rbhl_json json = {work->out, 0};
+    char text[32];
+    struct tm parts;
+    const time_t now = time(NULL);
+    const size_t length = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
+    rbhl_json_open(&json, NULL, '{');
+    rbhl_json_text(&json, "type", "HEAPLINE", 8);
+    rbhl_json_number(&json, "version", FORMAT_VERSION);
+    rbhl_json_number(&json, "pid", (uint64_t)work->program);
+    rbhl_json_text(&json, "ruby", ruby_description, strlen(ruby_description));
+    rbhl_json_text(&json, "time", text, length);
+    rbhl_json_number(&json, "generation", rb_gc_count());
+    rbhl_json_line_end(&json);
+}
+
+static void last_line(const struct work *work) {
+    struct rbhl_json json = {work->out, 0};
+    rbhl_json_open(&json, NULL, '{');
+    rbhl_json_text(&json, "type", "HEAPLINE_END", 12);
+    rbhl_json_number(&json, "lines", work->lines);
+    rbhl_json_line_end(&json);
+}
+
+static VALUE carry_out(VALUE argument) {
+    struct work *work = (struct work *)argument;
+    if (work->task == RBHL_TASK_DUMP) {
+        work->whole = rbhl_objspace_dump_all(work->out);
+        work->lines = rbhl_names_write(work->out);
+    } else {
+        work->lines = rbhl_stacks_write(work->out);
+        work->whole = 1;
+    }
+    return Qnil;
+}
+
+/* In the twin. Its exit status says whether all is there: 0, or 1 where Ruby raised or nobody read on. */
+static void run(void *argument, int fd) {
+    struct work *work = argument;
+    int raised = 0;
+    work->out = fdopen(fd, "w");
+    if (!work->out) _exit(1);
+    setvbuf(work->out, NULL, _IOFBF, BUFFER_BYTES);
+    first_line(work);
+    rb_protect(carry_out, (VALUE)work, &raised);
+    if (!raised && work->whole) last_line(work);
+    _exit(fflush(work->out) || raised || !work->whole);
+}
+
+static const char *words_for(int error) {
+    if (error == EBUSY) return "another copy of the process is still being read";
+    if (error == ENOMEM) return "there is not enough memory for a copy of the process (fork: ENOMEM)";
+    if (error == EAGAIN) return "no more processes may be made (fork: EAGAIN)";
+    if (error == ENOSYS) return "this Ruby does not let its objects be listed";
+    return error ? strerror(error) : NULL;
+}
+
+struct rbhl_twin rbhl_twin_start(enum rbhl_task task, int fd, int gc, int32_t *status, const char **problem) {
+    struct work work = {.task = task, .program = getpid()};
+    struct rbhl_twin made = {0, ENOENT, 0};
+    *problem = task == RBHL_TASK_DUMP ? rbhl_objspace_open() : NULL;
+    if (*problem) return made;
+    made = rbhl_twin_make(run, &work, fd, gc, status);
+    rbhl_objspace_close();
+    *problem = words_for(made.error);
+    return made;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm_access.h"
+
+#include <ruby/st.h>
+#include <ruby/version.h>
+#include <string.h>
+
+#define VERSION (RUBY_API_VERSION_MAJOR * 100 + RUBY_API_VERSION_MINOR)
+
+/* Bytes; where a version differs, by version. */
+enum {
+    EC_STACK = 0,
+    EC_STACK_SIZE = 8, /* in words */
+    EC_FRAME = 16,
+    EC_INTERRUPT_FLAG = 32,
+    EC_INTERRUPT_MASK = 36,
+    EC_FIBER = 40,
+    EC_THREAD = 48,
+    THREAD_EC = VERSION < 302 ? 40 : 48,
+    FRAME_SIZE = VERSION < 303 ? 64 : 56,
+    FRAME_PC = 0,
+    FRAME_ISEQ = 16,
+    FRAME_SELF = 24,
+    FRAME_EP = 32,
+    ISEQ_BODY = 16,
+    BODY_SIZE = 4,
+    BODY_ENCODED = 8,
+    BODY_LOCALS = VERSION < 302 ? 152 : 144,
+    BODY_LOCAL_COUNT = VERSION < 302 ? 240 : VERSION < 400 ? 232 : 240,
+    ENV_ISEQ = 8,
+    ENV_EP = 16,
+    PROC_SELF = 0,
+    PROC_TYPE = 24, /* of its block: 0 iseq, 1 ifunc */
+    CONSTANT_VALUE = 8,
+    KNOWN = VERSION >= 301 && VERSION <= 400
+};
+enum { EP_WORDS = 3, FRAME_IS_C = 0x80, IMEMO_KIND = 15, IMEMO_ENV = 0, MOST_LOCALS = 4096 };
+
+#define AT(type, address, offset) (*(type *)((char *)(address) + (offset)))
+
+/* The execution context of this thread, proven by its pointer back; NULL where the layout does not hold. */
+static char *own_ec(void) {
+    char *thread = KNOWN ? RTYPEDDATA_DATA(rb_thread_current()) : NULL;
+    char *ec = thread ? AT(char *, thread, THREAD_EC) : NULL;
+    return ec && AT(char *, ec, EC_THREAD) == thread ? ec : NULL;
+}
+
+void rbhl_vm_stand_still(void) {
+    char *ec = own_ec();
+    if (ec) {
+        AT(uint32_t, ec, EC_INTERRUPT_MASK) = ~0u;
+        AT(uint32_t, ec, EC_INTERRUPT_FLAG) = 0;
+    }
+    *rb_ruby_verbose_ptr() = Qnil;
+    rb_gc_disable();
+}
+
+/* ---- what an object is ---- */
+
+static int is_data(VALUE object, const char *name) {
+    return RB_TYPE_P(object, T_DATA) && RTYPEDDATA_P(object) && RTYPEDDATA_DATA(object) &&
+           strcmp(RTYPEDDATA_TYPE(object)->wrap_struct_name, name) == 0;
+}
+
+int rbhl_vm_is_thread(VALUE object) {
+    return is_data(object, "VM/thread");
+}
+
+int rbhl_vm_is_fiber(VALUE object) {
+    return is_data(object, "fiber");
+}
+
+VALUE rbhl_vm_ask(VALUE object, const char *method) {
+    const ID id = rb_intern(method);
+    return rb_method_basic_definition_p(CLASS_OF(object), id) ? rb_funcallv(object, id, 0, NULL) : Qnil;
+}
+
+/* ---- local variables ---- */
+
+static void each_of_environment(const struct rbhl_scope *scope, const VALUE *ep, rbhl_local_fn *found, void *data) {
+    const char *body = AT(char *, scope->iseq, ISEQ_BODY);
+    const ID *names = AT(ID *, body, BODY_LOCALS);
+    const unsigned count = AT(unsigned, body, BODY_LOCAL_COUNT);
+    if (!names || count > MOST_LOCALS) return;
+    for (unsigned i = 0; i < count; i++) {
+        const VALUE value = ep[(long)i - (long)count - (EP_WORDS - 1)];
+        if (names[i] && !RB_SPECIAL_CONST_P(value)) found(scope, names[i], value, data);
+    }
+}
+
+/* The line that the frame is at: its pc is behind the instruction that it waits in. */
+static unsigned line_of(VALUE iseq, const VALUE *pc) {
+    const char *body = AT(char *, iseq, ISEQ_BODY);
+    const size_t position = (size_t)(pc - AT(VALUE *, body, BODY_ENCODED));
+    if (!rb_iseq_line_no || position > AT(unsigned, body, BODY_SIZE)) return 0;
+    return rb_iseq_line_no((void *)iseq, position ? position - 1 : 0);
+}
+
+static void each_of_frame(const char *frame, rbhl_local_fn *found, void *data) {
+    const VALUE iseq = AT(VALUE, frame, FRAME_ISEQ), self = AT(VALUE, frame, FRAME_SELF);
+    const VALUE *pc = AT(VALUE *, frame, FRAME_PC), *ep = AT(VALUE *, frame, FRAME_EP);
+    if (!iseq || !pc || !ep || ep[0] & FRAME_IS_C || !RB_TYPE_P(iseq, T_IMEMO)) return;
+    const struct rbhl_scope scope = {iseq, line_of(iseq, pc)};
+    each_of_environment(&scope, ep, found, data);
+    if (!RB_SPECIAL_CONST_P(self)) found(&scope, 0, self, data);
+}
+
+static char *ec_of(VALUE object) {
+    char *own = own_ec(), *data = RTYPEDDATA_DATA(object);
+    if (!own) return NULL;
+    if (rbhl_vm_is_thread(object)) return AT(char *, data, THREAD_EC);
+    /* A fiber's context lies in it, at the same place in each. */
+    return data + (own - AT(char *, own, EC_FIBER));
+}
+
+void rbhl_vm_each_local(VALUE object, rbhl_local_fn *found, void *data) {
+    char *ec = ec_of(object);
+    if (!ec || (rbhl_vm_is_fiber(object) && AT(void *, ec, EC_FIBER) != RTYPEDDATA_DATA(object))) return;
+    char *stack = AT(char *, ec, EC_STACK), *frame = AT(char *, ec, EC_FRAME);
+    if (!stack || frame < stack) return;
+    char *end = stack + AT(size_t, ec, EC_STACK_SIZE) * sizeof(VALUE);
+    for (; frame + FRAME_SIZE <= end; frame += FRAME_SIZE) each_of_frame(frame, found, data);
+}
+
+int rbhl_vm_fiber_runs(VALUE fiber) {
+    char *ec = ec_of(fiber), *thread = ec ? AT(char *, ec, EC_THREAD) : NULL;
+    return thread && AT(char *, thread, THREAD_EC) == ec;
+}
+
+void rbhl_vm_each_kept_local(VALUE object, rbhl_local_fn *found, void *data) {
+    if (!KNOWN || (RBASIC(object)->flags >> FL_USHIFT & IMEMO_KIND) != IMEMO_ENV) return;
+    const struct rbhl_scope scope = {AT(VALUE, object, ENV_ISEQ), 0};
+    const VALUE *ep = AT(VALUE *, object, ENV_EP);
+    if (scope.iseq && ep && RB_TYPE_P(scope.iseq, T_IMEMO)) each_of_environment(&scope, ep, found, data);
+}
+
+VALUE rbhl_vm_self_of_proc(VALUE proc) {
+    char *data = KNOWN && is_data(proc, "proc") ? RTYPEDDATA_DATA(proc) : NULL;
+    return data && AT(unsigned, data, PROC_TYPE) <= 1 ? AT(VALUE, data, PROC_SELF) : Qnil;
+}
+
+/* ---- constants ---- */
+
+struct constants {
+    void (*found)(ID, VALUE, void *);
+    void *data;
+};
+
+static int each_constant(st_data_t name, st_data_t entry, st_data_t argument) {
+    const struct constants *constants = (const struct constants *)argument;
+    const VALUE value = AT(VALUE, entry, CONSTANT_VALUE);
+    if (!RB_SPECIAL_CONST_P(value)) constants->found((ID)name, value, constants->data);
+    return ST_CONTINUE;
+}
+
+void rbhl_vm_each_constant(VALUE module, void (*found)(ID, VALUE, void *), void *data) {
+    struct constants constants = {found, data};
+    st_table *table = KNOWN && rb_mod_const_at ? rb_mod_const_at(module, NULL) : NULL;
+    if (!table) return;
+    st_foreach(table, each_constant, (st_data_t)&constants);
+    st_free_table(table);
+}

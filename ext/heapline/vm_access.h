@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a twin asks the VM: all that no public header declares, in one place. Weak functions are NULL where this Ruby does
+ * not export them. Offsets are proven by test/integration/vm_layout_test.rb; where a pointer does not prove itself, or the
+ * version is not known, there are no locals, and the rest goes on without.
+ *
+ * With the GVL; nothing here runs code of the program.
+ */
+#ifndef RBHL_VM_ACCESS_H
+#define RBHL_VM_ACCESS_H
+
+#include <ruby.h>
+
+#define RBHL_WEAK __attribute__((weak))
+
+RBHL_WEAK int rb_objspace_each_objects(int (*callback)(void *start, void *end, size_t stride, void *data), void *data);
+RBHL_WEAK void rb_objspace_reachable_objects_from(VALUE object, void (*found)(VALUE, void *), void *data);
+RBHL_WEAK int rb_objspace_internal_object_p(VALUE object);
+RBHL_WEAK void *rb_mod_const_at(VALUE module, void *table);
+RBHL_WEAK VALUE rb_f_global_variables(void);
+RBHL_WEAK unsigned rb_iseq_line_no(const void *iseq, size_t position);
+
+/* From here on this thread runs no interrupts and no GC, and warns of nothing. For a twin: there is no way back. */
+void rbhl_vm_stand_still(void);
+
+/* Where a variable lives: the code of a frame and the line that it is at (0: not known). */
+struct rbhl_scope {
+    VALUE iseq;
+    unsigned line;
+};
+/* name: 0 for the frame's self. */
+typedef void rbhl_local_fn(const struct rbhl_scope *scope, ID name, VALUE value, void *data);
+
+/* Each local variable of each frame of a Thread or a Fiber, the innermost frame first. */
+void rbhl_vm_each_local(VALUE thread_or_fiber, rbhl_local_fn *found, void *data);
+
+/* … and of an environment that a proc or a binding keeps; `object` is of T_IMEMO. */
+void rbhl_vm_each_kept_local(VALUE object, rbhl_local_fn *found, void *data);
+
+/* The self of a proc, or Qnil. */
+VALUE rbhl_vm_self_of_proc(VALUE proc);
+
+/* The constants that a module itself has, without loading any. */
+void rbhl_vm_each_constant(VALUE module, void (*found)(ID name, VALUE value, void *data), void *data);
+
+/* 1 for a Thread, a Fiber; by what they are, not by what their classes say. */
+int rbhl_vm_is_thread(VALUE object);
+int rbhl_vm_is_fiber(VALUE object);
+/* 1 for a fiber that its thread is in now. */
+int rbhl_vm_fiber_runs(VALUE fiber);
+
+/* The result of one of Ruby's own methods; Qnil where the program has another one in its place. */
+VALUE rbhl_vm_ask(VALUE object, const char *method);
+
+#endif
