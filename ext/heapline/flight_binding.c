@@ -132,6 +132,18 @@ static VALUE asked_hash(const struct hl_figures *figures) {
     return hash;
 }
 
+/* See struct hl_twin. */
+static VALUE twin_hash(const struct hl_twin *twin) {
+    VALUE hash = rb_hash_new();
+    put_number(hash, "asked", twin->asked);
+    put_number(hash, "answered_ns", twin->answered_ns);
+    put_number(hash, "pause_ns", twin->pause_ns);
+    put_number(hash, "pid", twin->pid);
+    put(hash, "status", INT2NUM(twin->status));
+    put_text(hash, "problem", twin->problem, sizeof(twin->problem));
+    return hash;
+}
+
 static VALUE header_hash(const struct hl_flight_header *header) {
     VALUE hash = rb_hash_new();
     put_process(hash, header);
@@ -139,6 +151,7 @@ static VALUE header_hash(const struct hl_flight_header *header) {
     put_objects(hash, header);
     put(hash, "mapped_bytes", LL2NUM(header->mapped_bytes));
     put(hash, "figures", asked_hash(&header->figures));
+    put(hash, "twin", twin_hash(&header->twin));
     return hash;
 }
 
@@ -484,16 +497,40 @@ static VALUE rbhl_copy_flight(VALUE self, VALUE path_or_fd, VALUE copied_ns) {
     return read_taken(&reading, path_or_fd);
 }
 
-/* Set bits of `request`; the header's Hash as it was before. */
-static VALUE request(VALUE path, uint32_t bits) {
+/* What another process is asked: bits of `request`; or, where those are none, `asked` in place of `former`. */
+struct asking {
+    uint32_t bits;
+    uint64_t former, asked;
+};
+
+static int ask(int fd, const struct asking *asking, struct reading *reading) {
+    if (asking->bits) return hl_flight_request(fd, asking->bits, &reading->header, &reading->problem);
+    return hl_flight_request_twin(fd, asking->former, asking->asked, &reading->header, &reading->problem);
+}
+
+/* The header's Hash as it was before. */
+static VALUE request_of(VALUE path, const struct asking *asking) {
     struct reading reading;
     take_source(&reading, &path);
     int fd = reading.path ? hl_flight_open(reading.path, O_RDWR, &reading.problem) : reading.fd;
-    int failed = fd < 0 ? fd : hl_flight_request(fd, bits, &reading.header, &reading.problem);
+    int failed = fd < 0 ? fd : ask(fd, asking, &reading);
     if (reading.path && fd >= 0) close(fd);
     if (failed) rb_raise(flight_error, "flight file %" PRIsVALUE ": %s", reading.name, reading.problem.text);
     RB_GC_GUARD(path);
     return header_hash(&reading.header);
+}
+
+static VALUE request(VALUE path, uint32_t bits) {
+    const struct asking asking = {.bits = bits};
+    return request_of(path, &asking);
+}
+
+/* Native.request_twin(path, former, asked) -> Hash: the same. `asked` (reader's pid, and the task from bit 32 on) takes
+ * the place of `former`, if that is what is there (:twin, :asked tells), and the process looks at it. */
+static VALUE rbhl_request_twin(VALUE self, VALUE path, VALUE former, VALUE asked) {
+    const struct asking asking = {.former = NUM2ULL(former), .asked = NUM2ULL(asked)};
+    (void)self;
+    return request_of(path, &asking);
 }
 
 /* Native.request_baseline(path) -> Hash: the header as it was before the request was set. */
@@ -524,4 +561,5 @@ void rbhl_define_flight(VALUE native, VALUE error) {
     rb_define_singleton_method(native, "read_header", rbhl_read_header, 1);
     rb_define_singleton_method(native, "request_baseline", rbhl_request_baseline, 1);
     rb_define_singleton_method(native, "request_figures", rbhl_request_figures, 3);
+    rb_define_singleton_method(native, "request_twin", rbhl_request_twin, 3);
 }

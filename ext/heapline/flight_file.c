@@ -131,16 +131,36 @@ void hl_flight_copies_release(struct hl_flight_copies *copies) {
     memset(copies, 0, sizeof(*copies));
 }
 
-int hl_flight_request(int fd, uint32_t bits, struct hl_flight_header *header, struct hl_problem *problem) {
+/* The first page of the file at `fd`, to write to: atomic changes are not possible otherwise. `*header` is what it says
+ * now. 0 or -errno. */
+static int map_header(int fd, struct hl_flight_header **map, struct hl_flight_header *header,
+                      struct hl_problem *problem) {
     struct stat status;
     int failed = regular(fd, &status, problem);
     if (!failed) failed = hl_flight_read_header(fd, header, problem);
     if (failed) return failed;
-    /* Mapped only here and only for this one word: an atomic OR is not possible otherwise. */
     if (status.st_size < (off_t)HL_PAGE_SIZE) return fail_cut(problem, (uint64_t)status.st_size, HL_PAGE_SIZE);
-    struct hl_flight_header *map = mmap(NULL, HL_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (map == MAP_FAILED) return fail(problem, errno, "it cannot be mapped: %s", strerror(errno));
+    *map = mmap(NULL, HL_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return *map == MAP_FAILED ? fail(problem, errno, "it cannot be mapped: %s", strerror(errno)) : 0;
+}
+
+int hl_flight_request(int fd, uint32_t bits, struct hl_flight_header *header, struct hl_problem *problem) {
+    struct hl_flight_header *map;
+    const int failed = map_header(fd, &map, header, problem);
+    if (failed) return failed;
     __atomic_fetch_or(&map->request, bits, __ATOMIC_SEQ_CST);
     munmap(map, HL_PAGE_SIZE);
+    return 0;
+}
+
+int hl_flight_request_twin(int fd, uint64_t former, uint64_t asked, struct hl_flight_header *header,
+                           struct hl_problem *problem) {
+    struct hl_flight_header *map;
+    const int failed = map_header(fd, &map, header, problem);
+    if (failed) return failed;
+    __atomic_compare_exchange_n(&map->twin.asked, &former, asked, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    __atomic_fetch_or(&map->request, HL_REQUEST_TWIN, __ATOMIC_SEQ_CST);
+    munmap(map, HL_PAGE_SIZE);
+    header->twin.asked = former;
     return 0;
 }

@@ -27,4 +27,9 @@ void hl_flight_copies_release(struct hl_flight_copies *copies);
 /* Set bits of the header's `request` atomically; `*header` is what the file said before. 0 or -errno. */
 int hl_flight_request(int fd, uint32_t bits, struct hl_flight_header *header, struct hl_problem *problem);
 
+/* Make `twin.asked` what is asked for now if it is `former`, and have the process look at it. The same for both asks it
+ * to look once more. */
+int hl_flight_request_twin(int fd, uint64_t former, uint64_t asked, struct hl_flight_header *header,
+                           struct hl_problem *problem);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <ruby.h>
 #include <ruby/debug.h>
+#include <ruby/st.h>
 #include <string.h>
 
 #include "json_writer.h"
@@ -13,9 +14,10 @@ enum { MOST_ELEMENTS = 100, MOST_KEYS = 1000, KEY_BYTES = 60, NAME_BYTES = 512 }
 
 struct names {
     struct rbhl_json json;
-    VALUE holder; /* 0: the globals */
-    int begun;    /* its line */
-    int left;     /* of the keys */
+    VALUE holder;    /* 0: the globals */
+    int begun;       /* its line */
+    int left;        /* of the keys */
+    st_table *given; /* the objects that have a name in this line: the first one counts */
     unsigned long lines;
 };
 
@@ -37,12 +39,13 @@ static void finish(struct names *names) {
     if (!names->begun) return;
     names->begun = 0;
     names->lines++;
+    st_clear(names->given);
     rbhl_json_close(&names->json, '}');
     rbhl_json_line_end(&names->json);
 }
 
 static void add(struct names *names, VALUE value, const char *name, size_t length) {
-    if (RB_SPECIAL_CONST_P(value)) return;
+    if (RB_SPECIAL_CONST_P(value) || st_insert(names->given, value, 1)) return;
     begin(names);
     rbhl_json_key_address(&names->json, value);
     rbhl_json_text(&names->json, NULL, name, length);
@@ -224,7 +227,7 @@ static void globals(struct names *names) {
 }
 
 unsigned long rbhl_names_write(FILE *out) {
-    struct names names = {.json = {out, 0}};
+    struct names names = {.json = {out, 0}, .given = st_init_numtable()};
     globals(&names);
     rb_objspace_each_objects(page, &names);
     return names.lines;

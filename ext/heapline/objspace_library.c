@@ -145,7 +145,8 @@ int rbhl_objspace_dump_all(FILE *out) {
     const int through_ruby = set_import("rb_io_bufwrite", (void *)bufwrite);
     fflush(out);
     const VALUE io = rb_io_fdopen(through_ruby ? STDOUT_FILENO : fileno(out), O_WRONLY, NULL);
-    /* output, full: no empty slots, since: from the beginning, shapes: none; what a version does not take it ignores. */
+    /* output, full: no empty slots, since: from the beginning, shapes: none; what a version does not take it ignores.
+     */
     dump_all.function(rb_cObject, io, Qfalse, Qnil, Qfalse);
     return 1;
 }

@@ -2,6 +2,7 @@
 #include "stacks.h"
 
 #include <ruby.h>
+#include <ruby/st.h>
 #include <string.h>
 
 #include "json_writer.h"
@@ -20,6 +21,7 @@ struct stacks {
     VALUE object;
     struct held held[CLASSES]; /* the classes that were met first */
     int classes;
+    st_table *seen; /* a stack may refer to an object many times */
 };
 
 /* ---- what it holds ---- */
@@ -30,6 +32,7 @@ static void hold(VALUE object, void *data) {
     int i = 0;
     if (!class || RB_TYPE_P(object, T_NODE) || (rb_objspace_internal_object_p && rb_objspace_internal_object_p(object)))
         return;
+    if (st_insert(stacks->seen, object, 1)) return;
     const VALUE real = rb_class_real(class);
     while (i < stacks->classes && stacks->held[i].class != real) i++;
     if (i == CLASSES) return;
@@ -39,7 +42,9 @@ static void hold(VALUE object, void *data) {
 
 static void write_held(struct stacks *stacks) {
     stacks->classes = 0;
+    stacks->seen = st_init_numtable();
     if (rb_objspace_reachable_objects_from) rb_objspace_reachable_objects_from(stacks->object, hold, stacks);
+    st_free_table(stacks->seen);
     rbhl_json_open(&stacks->json, "holds", '[');
     for (int i = 0; i < stacks->classes; i++) {
         const VALUE name = rb_mod_name(stacks->held[i].class);
@@ -63,7 +68,8 @@ static void write_text(struct stacks *stacks, const char *key, VALUE text) {
 static VALUE write_backtrace(VALUE argument) {
     struct stacks *stacks = (struct stacks *)argument;
     const VALUE lines = rbhl_vm_ask(stacks->object, "backtrace");
-    for (long i = 0; RB_TYPE_P(lines, T_ARRAY) && i < RARRAY_LEN(lines); i++)
+    /* This thread is where it was, in Thread#backtrace. */
+    for (long i = stacks->object == rb_thread_current(); RB_TYPE_P(lines, T_ARRAY) && i < RARRAY_LEN(lines); i++)
         write_text(stacks, NULL, RARRAY_AREF(lines, i));
     return Qnil;
 }

@@ -42,7 +42,8 @@ struct request {
     int made; /* the callback may come more than once */
 };
 
-/* ---- in the attendant: it runs with the caller's thread pointer, so errno is the program's and not to be touched ---- */
+/* ---- in the attendant: it runs with the caller's thread pointer, so errno is the program's and not to be touched ----
+ */
 
 static long quiet_syscall(long number, long first, long second, long third, long fourth) {
     long result;
@@ -155,7 +156,7 @@ int rbhl_twin_reap(void) {
 /* The fork in between is not one of the program's: heapline's core, where it is, keeps out of it. */
 static void fork_is_ours(int ours) {
     void (*tell)(int);
-    *(void **)&tell = dlsym(RTLD_DEFAULT, "heapline_unseen_fork");
+    *(void **)&tell = dlsym(RTLD_DEFAULT, "heapline_twin_fork");
     if (tell) tell(ours);
 }
 

@@ -5,7 +5,23 @@
  */
 #include "native.h"
 
+#include "../heapline_core/heapline_core.h"
 #include "twin_tasks.h"
+
+heapline_twin_function heapline_twin;
+
+RUBY_FUNC_EXPORTED struct heapline_twin_made heapline_twin(int task, int fd, int gc, int32_t *status,
+                                                           const char **problem) {
+    struct heapline_twin_made answer = {0, 0};
+    if (!task) {
+        rbhl_twin_reap();
+        return answer;
+    }
+    const struct rbhl_twin made = rbhl_twin_start((enum rbhl_task)task, fd, gc, status, problem);
+    answer.pid = (uint32_t)made.pid;
+    answer.pause_ns = made.pause_ns;
+    return answer;
+}
 
 /* Native.twin(task, fd, gc) -> [pid, pause in ns]: a copy of this process that writes what `task` (:dump, :stacks) says
  * into the descriptor and ends. gc: after a full GC. Raises Heapline::Error. */

@@ -6,12 +6,12 @@
 
 #include "twin.h"
 
-/* What a twin writes into its pipe, as lines of JSON: a heap dump (docs/heap-dumps.md), or the backtraces of all threads
- * and fibers. The first line has the type HEAPLINE; without a last one of type HEAPLINE_END it is cut. */
+/* What a twin writes into its pipe, as lines of JSON: a heap dump (docs/heap-dumps.md), or the backtraces of all
+ * threads and fibers. The first line has the type HEAPLINE; without a last one of type HEAPLINE_END it is cut. */
 enum rbhl_task { RBHL_TASK_DUMP = 1, RBHL_TASK_STACKS = 2 };
 
-/* Make a twin for a task. *problem: NULL, or why there is none, in words. With the GVL, where Ruby may be called; raises
- * nothing. */
+/* Make a twin for a task. *problem: NULL, or why there is none, in words. With the GVL, where Ruby may be called;
+ * raises nothing. */
 struct rbhl_twin rbhl_twin_start(enum rbhl_task task, int fd, int gc, int32_t *status, const char **problem);
 
 #endif

@@ -26,7 +26,9 @@ enum {
     BODY_SIZE = 4,
     BODY_ENCODED = 8,
     BODY_LOCALS = VERSION < 302 ? 152 : 144,
-    BODY_LOCAL_COUNT = VERSION < 302 ? 240 : VERSION < 400 ? 232 : 240,
+    BODY_LOCAL_COUNT = VERSION < 302   ? 240
+                       : VERSION < 400 ? 232
+                                       : 240,
     ENV_ISEQ = 8,
     ENV_EP = 16,
     PROC_SELF = 0,

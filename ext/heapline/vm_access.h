@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a twin asks the VM: all that no public header declares, in one place. Weak functions are NULL where this Ruby does
- * not export them. Offsets are proven by test/integration/vm_layout_test.rb; where a pointer does not prove itself, or the
- * version is not known, there are no locals, and the rest goes on without.
+ * What a twin asks the VM: all that no public header declares, in one place. Weak functions are NULL where this Ruby
+ * does not export them. Offsets are proven by test/integration/vm_layout_test.rb; where a pointer does not prove
+ * itself, or the version is not known, there are no locals, and the rest goes on without.
  *
  * With the GVL; nothing here runs code of the program.
  */

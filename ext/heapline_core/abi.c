@@ -13,6 +13,7 @@
 #include "objects.h"
 #include "platform.h"
 #include "site_table.h"
+#include "twin_errand.h"
 
 enum { TAG_BYTES = 255 };
 
@@ -85,6 +86,10 @@ HL_EXPORT int64_t heapline_peak_restart(int64_t *live) {
 
 HL_EXPORT uint64_t heapline_generation(void) {
     return heapline_enabled() ? hl_generation() : 0;
+}
+
+HL_EXPORT void heapline_twin_fork(int ours) {
+    hl_twin_fork(ours);
 }
 
 HL_EXPORT int heapline_companion(const char *command, int third, int fourth) {

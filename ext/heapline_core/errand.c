@@ -11,10 +11,12 @@
 #include "object_heap.h"
 #include "objects.h"
 #include "ruby_vm.h"
+#include "twin_errand.h"
 
 enum { STACK_BYTES = 256 * 1024 };
 static const uint64_t PAUSE_NS = 2000000000; /* from one trim to the next */
-_Static_assert(HL_REQUEST_ERRANDS == (HL_REQUEST_FIGURES | HL_REQUEST_SURVEY | HL_REQUEST_TRIM), "the bits of errands");
+_Static_assert(HL_REQUEST_ERRANDS == (HL_REQUEST_FIGURES | HL_REQUEST_SURVEY | HL_REQUEST_TRIM | HL_REQUEST_TWIN),
+               "the bits of errands");
 
 static uint32_t wanted;  /* for the job, then for the helper */
 static uint32_t running; /* the helper (E1) */
@@ -60,6 +62,7 @@ static int start_helper(void) {
 static void job(void *unused) {
     const int saved = errno;
     (void)unused;
+    if (__atomic_fetch_and(&wanted, ~(uint32_t)HL_REQUEST_TWIN, __ATOMIC_ACQ_REL) & HL_REQUEST_TWIN) hl_twin_errand();
     hl_object_heap_measure();
     hl_objects_settle();
     hl_guard_enter(&hl_thread);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What another process asked for and takes time or needs Ruby: figures of the object heap, by a postponed job; figures
- * of the allocator and trimming, by a helper thread, so that no thread of the program waits.
+ * of the allocator and trimming, by a helper thread, so that no thread of the program waits; a twin of the process, by
+ * the job too (twin_errand.h).
  *
  * The request is seen inside malloc, where neither Ruby nor the allocator may be called. So the thread that sees it,
  * one of Ruby's with the GVL, only registers a job; Ruby runs it at its next safe point; and that starts the thread.
@@ -15,7 +16,7 @@
 
 #include <stdint.h>
 
-enum { HL_REQUEST_ERRANDS = 2 | 4 | 8 };
+enum { HL_REQUEST_ERRANDS = 2 | 4 | 8 | 16 };
 
 /* See to these bits of enum hl_request. Inside malloc, with the guard entered. */
 void hl_errand_ask(uint32_t request);

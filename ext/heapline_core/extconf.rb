@@ -27,7 +27,7 @@ abort LIBURCU_MISSING unless urcu
 
 $warnflags = "-Wall -Wextra"
 $CFLAGS = "-std=gnu11 -O2 -g -fPIC -fvisibility=hidden -ftls-model=initial-exec"
-$CPPFLAGS = "#{$CPPFLAGS} -D_GNU_SOURCE"
+$CPPFLAGS = "#{$CPPFLAGS} -D_GNU_SOURCE -DHL_RUBY_VERSION='\"#{RUBY_VERSION[/\A\d+\.\d+/]}\"'"
 $LDFLAGS = ""
 $DLDFLAGS = "-Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,--as-needed"
 

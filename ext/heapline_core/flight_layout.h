@@ -6,9 +6,9 @@
  * meaning, all later ones are taken from one bump allocator (`page_count`) and found through directories of page
  * numbers (0: no page). Numbers are native-endian; a reader refuses a file whose `byte_order` it cannot read.
  *
- * Who writes: only the process that the file describes, except `request`, which any process of the same user may
- * set. Who reads: anyone, at any time, also while it is written and after the writer was killed. So a reader checks
- * every page number and string offset against the size of what it holds.
+ * Who writes: only the process that the file describes, except `request` and `twin.asked`, which any process of the
+ * same user may set. Who reads: anyone, at any time, also while it is written and after the writer was killed. So a
+ * reader checks every page number and string offset against the size of what it holds.
  *
  * F1  A site's record is complete before `ready` is 1, and never changes afterwards, but for `label`, which may become
  *     more telling ("<class:Cache>" → "Cache#put", where both are on one line).
@@ -178,8 +178,9 @@ enum hl_request {
     HL_REQUEST_BASELINE = 1u << 0,
     HL_REQUEST_FIGURES = 1u << 1, /* take the figures that cost little */
     HL_REQUEST_SURVEY =
-        1u << 2,              /* also let the allocator go through its free blocks, which holds its locks meanwhile */
-    HL_REQUEST_TRIM = 1u << 3 /* let the allocator give back what it can, and take its figures then */
+        1u << 2,               /* also let the allocator go through its free blocks, which holds its locks meanwhile */
+    HL_REQUEST_TRIM = 1u << 3, /* let the allocator give back what it can, and take its figures then */
+    HL_REQUEST_TWIN = 1u << 4  /* do what `twin.asked` says; without any, forget what is left of the last twin */
 };
 
 /*
@@ -214,6 +215,20 @@ struct hl_figures {
     uint64_t trim_ns;           /* the end of the last trim */
     uint64_t trim_before_bytes; /* RSS before and after it */
     uint64_t trim_after_bytes;
+};
+
+/*
+ * A copy of the process, made by fork, that writes into a pipe what another process wants to read of this one. The
+ * reader sets `asked`, once: its pid, and in the upper half the task (1: heap dump, 2: backtraces), with 0x100 after a
+ * full GC. Its pipe lies beside the flight file, under the same name with PID.pipe instead of "flight".
+ */
+struct hl_twin {
+    uint64_t asked;       /* 0: nothing, or taken */
+    uint64_t answered_ns; /* CLOCK_REALTIME; written last */
+    uint64_t pause_ns;    /* for which the program's Ruby threads waited */
+    uint32_t pid;         /* of the twin; 0: none was made */
+    int32_t status;       /* its wait status; -1: it has not ended */
+    char problem[128];    /* why there is none */
 };
 
 enum hl_baseline_kind { HL_BASELINE_START = 0, HL_BASELINE_FORK = 1, HL_BASELINE_CLEAR = 2 };
@@ -280,6 +295,8 @@ struct hl_flight_header {
     uint64_t objects_mismatches; /* their slot was used again and their end was not seen: counted as freed then */
     uint64_t objects_ractors;    /* Ractors whose objects are not seen */
     uint64_t objects_folds;      /* raised before and after rows are brought together (object_fold.h) */
+
+    struct hl_twin twin;
 };
 
 enum hl_attribution {

@@ -57,6 +57,18 @@ uint64_t heapline_generation(void);
  * or -errno. */
 int heapline_companion(const char *command, int third, int fourth);
 
+/* While `ours`, a fork on this thread makes a twin (ext/heapline/twin.h): no one's child, without accounting. */
+void heapline_twin_fork(int ours);
+
+/* What heapline/native.so exports to the core under the name heapline_twin: make a twin that does `task` (0: only
+ * forget what is left of the last one). *problem, where there is one, says why there is no twin. */
+struct heapline_twin_made {
+    uint32_t pid;
+    uint64_t pause_ns;
+};
+typedef struct heapline_twin_made heapline_twin_function(int task, int fd, int gc, int32_t *status,
+                                                         const char **problem);
+
 /* Ruby objects. All of these with the GVL, where Ruby may be called; none raises. */
 
 /* Account them from now on, anew where that was stopped before; NULL, or why it cannot be. In the main Ractor. */

@@ -131,7 +131,7 @@ static void __attribute__((destructor)) process_ends(void) {
 /* ---- fork ---- */
 
 static void before_fork(void) {
-    if (hl_life != HL_LIFE_ACTIVE || hl_options.nofollow) return;
+    if (hl_life != HL_LIFE_ACTIVE || hl_options.nofollow || hl_thread.twin) return;
     const int saved = errno;
     if (!hl_gate.open) hl_lifecycle_step();
     hl_guard_enter(&hl_thread);
@@ -142,7 +142,7 @@ static void before_fork(void) {
 }
 
 static void after_fork_parent(void) {
-    if (hl_life != HL_LIFE_ACTIVE || hl_options.nofollow) return;
+    if (hl_life != HL_LIFE_ACTIVE || hl_options.nofollow || hl_thread.twin) return;
     const int saved = errno;
     hl_flight_after_fork_parent();
     hl_site_table_after_fork_parent();
@@ -168,7 +168,7 @@ static void become_child(void) {
 
 static void after_fork_child(void) {
     if (hl_life != HL_LIFE_ACTIVE) return;
-    if (hl_options.nofollow) {
+    if (hl_options.nofollow || hl_thread.twin) {
         hl_life = HL_LIFE_INERT;
         close_gate();
         return;

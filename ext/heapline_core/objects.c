@@ -87,7 +87,8 @@ HL_INLINE void count_birth(hl_value object, uint32_t site, uint64_t generation) 
 
 /* A forked child gets its flight first. A stop leaves the hooks in the lists of other Ractors. */
 static HL_COLD int is_on_in_child(void) {
-    if (hl_life == HL_LIFE_ACTIVE) hl_lifecycle_step();
+    if (hl_life != HL_LIFE_ACTIVE) return 0;
+    hl_lifecycle_step();
     return hl_objects_on();
 }
 

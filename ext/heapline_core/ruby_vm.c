@@ -57,6 +57,7 @@ int hl_ruby_present(void) {
 #undef HL_FIND
     thread_class = dlsym(RTLD_DEFAULT, "rb_cThread");
     standard_output = dlsym(RTLD_DEFAULT, "rb_stdout");
+    hl_ruby.version = version;
     hl_ruby.description = dlsym(RTLD_DEFAULT, "ruby_description");
     hl_ruby.layout = layout_for(version);
     if (hl_ruby.layout) hl_ruby_frame_size = hl_ruby.layout->frame_size;

@@ -97,6 +97,7 @@ struct hl_ruby {
     uint32_t attached;
     uint32_t public_only; /* attribution through rb_profile_frames */
     const void *library;  /* the link map of the object that holds the VM */
+    const char *version;  /* "3.4.1" */
     const char *description;
     uintptr_t attached_name; /* the name under which Ruby 3.1 keeps a singleton class's object */
     size_t fiber_usable;     /* malloc_usable_size of a fiber's block, which holds its ec */

@@ -4,6 +4,7 @@ require_relative "../clock"
 require_relative "../model"
 require_relative "command"
 require_relative "running_process"
+require_relative "waiting"
 
 module Heapline
   module CLI
@@ -11,10 +12,10 @@ module Heapline
     # the process sees it at its next allocation. No signal, no socket.
     class Baseline < Command
       include Clock
+      include Waiting
 
       USAGE_LINE = "baseline [options] PID"
       SUMMARY = "Let a running process count its growth from now on"
-      TIMEOUT = 10.0
       STEP = 0.02
 
       def call(argv)
@@ -26,20 +27,18 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("--timeout S", Float, "wait so many seconds for the answer (10)") do |value|
-          @options[:timeout] = value
-        end
+        define_timeout(parser)
       end
 
       def wait(entry, answered)
-        timeout = @options.fetch(:timeout, TIMEOUT)
         limit = now + timeout
         said = false
         until (header = Model::Flight.header(entry.path))[:answered] != answered
           return died(entry) unless entry.alive?
-          return late(entry, timeout) if now >= limit
+          return late(entry) if now >= limit
 
-          said ||= say_waiting(entry)
+          say_waiting(entry) unless said
+          said = true
           sleep STEP
         end
         @out.puts "baseline #{header[:baseline]} of process #{entry.pid}: growth counts from now on; see it with: " \
@@ -49,12 +48,7 @@ module Heapline
         entry.alive? ? raise : died(entry)
       end
 
-      def say_waiting(entry)
-        @err.puts "heapline: asked process #{entry.pid}; it answers at its next allocation"
-        true
-      end
-
-      def late(entry, timeout)
+      def late(entry)
         raise Error, "process #{entry.pid} has allocated nothing for #{timeout} s (idle, or stopped); the request " \
                      "stays: its next allocation begins the baseline"
       end

@@ -5,21 +5,22 @@ require_relative "../model/flight_directory"
 require_relative "../model/inquiry"
 require_relative "command"
 require_relative "running_process"
+require_relative "waiting"
 
 module Heapline
   module CLI
     # `heapline trim PID`: lets the allocator of a running process give its free memory back to the kernel. A thread of
     # its own does it there; while it works, glibc's arenas are locked one after the other.
     class Trim < Command
+      include Waiting
+
       USAGE_LINE = "trim [options] PID"
       SUMMARY = "Let a process give freed memory back to the kernel"
-      TIMEOUT = 10.0
 
       def call(argv)
         entry = RunningProcess.find(parse(argv), @env, dead: "it has nothing to give back")
-        timeout = @options.fetch(:timeout, TIMEOUT)
         figures = Model::Inquiry.new(entry).ask(timeout: timeout, trim: true)
-        raise Error, problem(entry, timeout) unless figures
+        raise Error, problem(entry) unless figures
 
         @out.puts result(entry.pid, figures.trim_before_bytes, figures.trim_after_bytes)
         OK
@@ -28,9 +29,7 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("--timeout S", Float, "wait so many seconds for the answer (10)") do |value|
-          @options[:timeout] = value
-        end
+        define_timeout(parser)
       end
 
       def result(pid, before, after)
@@ -39,7 +38,7 @@ module Heapline
         "process #{pid} #{said}: RSS was #{Format::Units.bytes(before)}, is #{Format::Units.bytes(after)}"
       end
 
-      def problem(entry, timeout)
+      def problem(entry)
         return "process #{entry.pid} ended before it answered" unless entry.alive?
 
         "process #{entry.pid} has not answered for #{timeout} s: it answers after its next allocation (idle, or " \

@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+require_relative "process_identity"
+
+module Heapline
+  module Model
+    # The pipe beside a process's flight file through which a twin of that process writes to this one. It has a name
+    # only until it is opened at the other end.
+    class Pipe
+      # What the name adds to the flight file's, without ".flight".
+      NAME = /\A(\d{1,10}-\d{1,20})\.(\d{1,10})\.pipe\z/
+      CHUNK = 1 << 20
+
+      # path: of the flight file. Raises FlightError where no pipe can be made.
+      def initialize(path)
+        self.class.sweep(File.dirname(path))
+        @path = self.class.path(path, Process.pid)
+        File.mkfifo(@path, 0o600)
+        @io = File.open(@path, File::RDONLY | File::NONBLOCK | File::NOFOLLOW)
+      rescue SystemCallError => e
+        raise FlightError, "no pipe can be made beside #{path}: #{e.message}"
+      end
+
+      # The path of the pipe at which `reader` (a pid) waits.
+      def self.path(flight, reader)
+        "#{flight.delete_suffix(".flight")}.#{reader}.pipe"
+      end
+
+      # Remove what readers left that were killed.
+      def self.sweep(directory)
+        Dir.children(directory).each do |name|
+          reader = name[NAME, 2] or next
+          File.unlink(File.join(directory, name)) unless ProcessIdentity.of(reader.to_i)
+        rescue SystemCallError
+          next
+        end
+      end
+
+      # It needs no name any more.
+      def unlink
+        File.unlink(@path)
+      rescue Errno::ENOENT
+        nil
+      end
+
+      # Yields its bytes (binary String) as they come, to the end. False where none came for `patience` seconds.
+      def each_chunk(patience)
+        buffer = String.new(capacity: CHUNK, encoding: Encoding::BINARY)
+        while @io.wait_readable(patience)
+          case @io.read_nonblock(CHUNK, buffer, exception: false)
+          when nil then return true
+          when String then yield buffer
+          end
+        end
+        false
+      end
+
+      def close
+        unlink
+        @io.close
+      end
+    end
+  end
+end

@@ -1,0 +1,216 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "support/accounted"
+require "support/flight_run"
+
+# Heap dumps of processes that run: what is in them, and that the program sees nothing of it.
+class LiveDumpTest < Minitest::Test
+  include Accounted
+
+  DEADLINE = 120
+
+  KEPT = <<~RUBY
+    class Cache; def initialize; @entries = { session: ["kept by the array"] }; end; end
+    Row = Struct.new(:title)
+    module Deep; KEEP = Cache.new; private_constant :KEEP; autoload :Never, "/nowhere/never.rb"; end
+    $rows = [Row.new("kept by the struct")]
+    Thread.current[:request] = "kept by the thread"
+    LAZY = proc { captured = "kept by the block"; proc { captured } }.call
+    def wait_here
+      held = "kept by the frame"
+      puts "ready"
+      $stdout.flush
+      loop { sleep 0.005; held * 50 }
+    end
+    wait_here
+  RUBY
+
+  # Lines of the dump of a process, parsed.
+  def dump_of(pid, *options, name: "dump.json")
+    out, err, status = heapline("heap", "dump", *options, "--timeout", DEADLINE.to_s, "-o", path(name), pid.to_s)
+    assert status.success?, err
+    assert_match(/\Awrote #{Regexp.escape(path(name))}: process #{pid}, [\d.]+ [kM]B of lines; /, out)
+    File.readlines(path(name), encoding: "BINARY").map { |line| JSON.parse(line.force_encoding("UTF-8").scrub) }
+  end
+
+  # By which names an object is known that is the only string with this value.
+  def names_of(lines, value)
+    address = lines.find { |line| line["value"] == value && line["type"] == "STRING" }&.fetch("address")
+    refute_nil address, "no #{value.inspect}"
+    lines.select { |line| line["type"] == "HEAPLINE_NAMES" }.filter_map { |line| line["names"][address] }
+  end
+
+  def test_a_dump_of_a_process
+    pid, = start(program(KEPT))
+    lines = dump_of(pid)
+    assert_equal ["HEAPLINE", 1, pid], lines.first.values_at("type", "version", "pid")
+    assert_equal "HEAPLINE_END", lines.last["type"]
+    assert_equal 0o600, File.stat(path("dump.json")).mode & 0o777
+    assert(lines.any? { |line| line["type"] == "ROOT" })
+    assert_empty Dir.glob(path("flights/*.pipe"))
+  end
+
+  def test_names
+    pid, = start(program(KEPT))
+    lines = dump_of(pid)
+    assert_includes names_of(lines, "kept by the array"), "[0]"
+    assert_includes names_of(lines, "kept by the struct"), ".title"
+    assert_includes names_of(lines, "kept by the thread"), "thread local request"
+    assert_includes names_of(lines, "kept by the block"), "local captured of #{path("program.rb")}"
+    assert_includes names_of(lines, "kept by the frame"), "local held of #{path("program.rb")}:11"
+    given = lines.select { |line| line["type"] == "HEAPLINE_NAMES" }.flat_map { |line| line["names"].values }
+    assert_empty ["Deep", "KEEP", "@entries", "[:session]", "$rows", "LAZY", "Row"] - given
+  end
+
+  # What a program can see of processes: SIGCHLD, wait, its own hooks of fork, exit and objects.
+  UNSEEN = <<~'RUBY'
+    seen = []
+    trap("CHLD") { seen << "SIGCHLD" }
+    at_exit { $stdout.write "at_exit\n" }
+    if Process.respond_to?(:_fork)
+      Process.singleton_class.prepend(Module.new { define_method(:_fork) { seen << "_fork"; super() } })
+    end
+    class Thread; def backtrace(*) = raise("not for heapline"); end
+    class Object; def inspect = raise("not for heapline"); end
+    class Leaf; def hash = raise("not for heapline"); def ==(_) = raise("not for heapline"); end
+    50.times { ObjectSpace.define_finalizer(Leaf.new, proc { $stdout.write "finalized\n" }) }
+    $leaves = Array.new(10) { Leaf.new }
+    $stdout.write "not flushed "
+    reader, writer = IO.pipe
+    puts "ready"
+    $stdout.flush
+    until File.exist?(ARGV.fetch(0))
+      100.times { "x" * 50 }
+      begin
+        seen << Process.wait2(-1, Process::WNOHANG)
+      rescue Errno::ECHILD
+        nil
+      end
+      sleep 0.001
+    end
+    ObjectSpace.each_object(Leaf) { |leaf| ObjectSpace.undefine_finalizer(leaf) }
+    puts "seen: #{seen.size} #{seen.first}"
+  RUBY
+
+  def test_the_program_sees_nothing
+    File.write(path("unseen.rb"), UNSEEN)
+    pid = Process.spawn(environment, *heapline_command("--quiet", RbConfig.ruby, path("unseen.rb"), path("enough")),
+                        out: path("out"), err: path("err"))
+    @processes << pid
+    await("the program is not ready", timeout: DEADLINE) { File.read(path("out")).include?("ready") }
+    3.times { dump_of(pid) }
+    dump_of(pid, "--gc")
+    File.write(path("enough"), "")
+    Process.wait(pid)
+    assert_equal "", File.read(path("err"))
+    assert_equal "not flushed ready\nseen: 0 \nat_exit\n", File.read(path("out"))
+  end
+
+  BUSY = <<~RUBY
+    lock = Mutex.new
+    queue = Queue.new
+    16.times do |number|
+      Thread.new do
+        loop do
+          lock.synchronize { Array.new(20) { |i| "\#{number} \#{i}" * 50 } }
+          queue << number
+          queue.pop
+        end
+      end
+    end
+    puts "ready"
+    $stdout.flush
+    sleep
+  RUBY
+
+  # Whatever the threads hold when the copy is made.
+  def test_busy_threads
+    pid, = start(program(BUSY))
+    count = FlightRun.torture(3, 10, 1000)
+    count.times do
+      lines = dump_of(pid)
+      assert_equal 17, lines.count { |line| line["struct"] == "VM/thread" }
+    end
+    assert_empty twins_of(pid)
+  end
+
+  # Copies of the process that still are there.
+  def twins_of(pid)
+    Dir.glob("/proc/[0-9]*/stat").filter_map do |file|
+      fields = File.read(file)[/\).*/m].split
+      next unless File.read(file)[/\((.*)\)/m, 1] == "heapline twin"
+
+      parent = File.read("/proc/#{fields[2]}/stat")[/\).*/m].split
+      file if parent[2].to_i == pid && fields[1] != "Z"
+    rescue SystemCallError
+      nil
+    end
+  end
+
+  COUNTED = <<~RUBY
+    require "heapline"
+    counts = {}
+    objects = nil
+    3.times do
+      reader, writer = IO.pipe
+      lines = Thread.new { reader.each_line.count { |line| line.start_with?('{"address"') } }
+      sleep 0.001 until lines.stop?
+      GC.start
+      ObjectSpace.count_objects(counts)
+      Heapline::Native.twin(:dump, writer.fileno, false)
+      writer.close
+      objects = lines.value
+    end
+    print objects - (counts[:TOTAL] - counts[:FREE])
+  RUBY
+
+  # As many objects as the process counted; in between it makes a few for the call itself.
+  def test_the_objects_are_all_there
+    command = [RbConfig.ruby, "-I#{Heapline::TestHelper::LIB}", program(COUNTED)]
+    out, err, status = Open3.capture3(environment, *command)
+    assert status.success?, err
+    assert_includes 0..40, out.to_i
+  end
+
+  # A reader that goes away in the middle takes its copy with it, and nothing stays.
+  def test_a_reader_that_is_killed
+    pid, = start(program("kept = Array.new(200_000) { |i| i.to_s * 4 }\n#{KEPT}"))
+    reader = Process.spawn(environment, *heapline_command("heap", "dump", "-o", "/dev/stdout", pid.to_s),
+                           out: (_, waiting = IO.pipe).last)
+    await("no copy was made", timeout: DEADLINE) { twins_of(pid).any? }
+    Process.kill(:KILL, reader)
+    Process.wait(reader)
+    waiting.close
+    await("the copy stayed", timeout: DEADLINE) { twins_of(pid).empty? }
+    dump_of(pid)
+    assert_empty Dir.glob(path("flights/*.pipe"))
+  end
+
+  # The copy holds no end of the program's pipes.
+  def test_the_end_of_a_pipe
+    pid, = start(program("kept = Array.new(200_000) { |i| i.to_s * 4 }\n$stderr.close\n#{KEPT}"))
+    reader, writer = IO.pipe
+    asking = Process.spawn(environment, *heapline_command("heap", "dump", "-o", "/dev/stdout", pid.to_s), out: writer)
+    writer.close
+    await("no copy was made", timeout: DEADLINE) { twins_of(pid).any? }
+    twin = twins_of(pid).first[%r{\d+}]
+    open_files = Dir.children("/proc/#{twin}/fd").map { |fd| File.readlink("/proc/#{twin}/fd/#{fd}") }
+    assert_equal 1, open_files.count { |name| name != "/dev/null" }, open_files.inspect
+  ensure
+    reader&.close
+    Process.wait(asking) if asking
+  end
+
+  def test_who_does_not_answer
+    pid, = start(program(KEPT))
+    Process.kill(:STOP, pid)
+    _, err, status = heapline("heap", "dump", "--timeout", "0.2", "-o", path("none"), pid.to_s)
+    assert_equal 1, status.exitstatus
+    assert_match(/process #{pid} has not answered for 0\.2 s: it is stopped; SIGCONT lets it go on/, err)
+    refute_path_exists path("none")
+    Process.kill(:CONT, pid)
+    dump_of(pid)
+  end
+end
