@@ -75,8 +75,8 @@ class LiveDumpTest < Minitest::Test
     class Thread; def backtrace(*) = raise("not for heapline"); end
     class Object; def inspect = raise("not for heapline"); end
     class Leaf; def hash = raise("not for heapline"); def ==(_) = raise("not for heapline"); end
-    50.times { ObjectSpace.define_finalizer(Leaf.new, proc { $stdout.write "finalized\n" }) }
     $leaves = Array.new(10) { Leaf.new }
+    $leaves.each { |leaf| ObjectSpace.define_finalizer(leaf, proc { $stdout.write "finalized\n" }) }
     $stdout.write "not flushed "
     reader, writer = IO.pipe
     puts "ready"
@@ -90,7 +90,6 @@ class LiveDumpTest < Minitest::Test
       end
       sleep 0.001
     end
-    ObjectSpace.each_object(Leaf) { |leaf| ObjectSpace.undefine_finalizer(leaf) }
     puts "seen: #{seen.size} #{seen.first}"
   RUBY
 
@@ -105,7 +104,7 @@ class LiveDumpTest < Minitest::Test
     File.write(path("enough"), "")
     Process.wait(pid)
     assert_equal "", File.read(path("err"))
-    assert_equal "not flushed ready\nseen: 0 \nat_exit\n", File.read(path("out"))
+    assert_equal "not flushed ready\nseen: 0 \nat_exit\n#{"finalized\n" * 10}", File.read(path("out"))
   end
 
   BUSY = <<~RUBY
@@ -195,9 +194,9 @@ class LiveDumpTest < Minitest::Test
     asking = Process.spawn(environment, *heapline_command("heap", "dump", "-o", "/dev/stdout", pid.to_s), out: writer)
     writer.close
     await("no copy was made", timeout: DEADLINE) { twins_of(pid).any? }
-    twin = twins_of(pid).first[%r{\d+}]
+    twin = twins_of(pid).first[/\d+/]
     open_files = Dir.children("/proc/#{twin}/fd").map { |fd| File.readlink("/proc/#{twin}/fd/#{fd}") }
-    assert_equal 1, open_files.count { |name| name != "/dev/null" }, open_files.inspect
+    assert_equal 1, open_files.count { |name| name != File::NULL }, open_files.inspect
   ensure
     reader&.close
     Process.wait(asking) if asking

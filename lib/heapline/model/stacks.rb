@@ -15,7 +15,7 @@ module Heapline
         kinds = { "THREAD" => :thread, "FIBER" => :fiber }
         stacks = others.filter_map { |line| stack(kinds[line["type"]], line) if kinds.key?(line["type"]) }
         new(pid: first["pid"], ruby: first["ruby"], time: first["time"], stacks: stacks.freeze).freeze
-      rescue JSON::ParserError, NoMethodError => e
+      rescue JSON::ParserError, NoMethodError, TypeError => e
         raise FlightError, "these are no backtraces: #{e.message}"
       end
 

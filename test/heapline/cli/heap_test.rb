@@ -24,7 +24,7 @@ module Heapline
       def test_what_is_none
         result = heapline("heap", "nonsense")
         assert_equal 2, result.status
-        assert_match(/no such command: heap nonsense; there are heap histo, .*\(heapline help heap\)$/, result.err)
+        assert_match(/no such command: heap nonsense; there are heap dump, .*\(heapline help heap\)$/, result.err)
       end
     end
   end

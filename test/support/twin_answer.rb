@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+require "support/flight_builder"
+require "heapline/model/pipe"
+
+# Answers as the process of a flight file would that is asked for a twin.
+module TwinAnswer
+  AT = FlightBuilder::HEADER[:twin].first
+  REQUEST = FlightBuilder::HEADER[:request].first
+  FIRST = %({"type":"HEAPLINE","version":1,"pid":4711,"ruby":"ruby 3.4.1 (x)","time":"2026-11-21T10:00:00Z"}\n)
+  LAST = %({"type":"HEAPLINE_END","lines":1}\n)
+
+  # A thread that takes what is asked, and writes `text` into the reader's pipe; its value: what was asked, task and
+  # flags.
+  def answer_twin(path, text, problem: "", status: 0, pause_ns: 2_500_000)
+    Thread.new do
+      asked = await("nothing was asked", timeout: 60) { File.binread(path, 8, AT).unpack1("Q").then { |n| n if n > 0 } }
+      File.binwrite(path, [0].pack("Q"), AT)
+      File.open(Heapline::Model::Pipe.path(path, asked & 0xffffffff), "wb") do |pipe|
+        File.binwrite(path, [1, pause_ns, 4712, status, problem].pack("QQLla128"), AT + 8)
+        pipe.write(text)
+      end
+      asked >> 32
+    end
+  end
+end
