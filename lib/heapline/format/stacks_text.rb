@@ -57,7 +57,7 @@ module Heapline
         shown = sums.sort_by { |name, count| [-count, name] }.first(HELD)
         more = sums.size - shown.size
         parts = shown.map { |name, count| "#{Units.count(count)} #{@terminal.inert(name)}" }
-        parts << "#{more} more classes" if more.positive?
+        parts << "#{more} more" if more.positive?
         parts[0] = "holds #{parts.first}"
         Wrap.parts(parts, @terminal).map { |line| "    #{@terminal.style(line, :dim)}" }
       end
