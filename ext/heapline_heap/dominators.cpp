@@ -120,7 +120,19 @@ Dominators::Dominators(Graph &graph, const Job &job) : graph_(graph) {
     for (size_t i = 1; i < algorithm.order.size(); i++)
         parent_[algorithm.order[i]] = algorithm.order[algorithm.dominator[i]];
     retain(algorithm.order, job);
+    link();
     add_up();
+}
+
+/* Each node gets the list of what it dominates at once: asked for again and again, by way of one look at each. */
+void Dominators::link() {
+    child_.resize(retained_.size());
+    sibling_.resize(retained_.size());
+    for (uint32_t node = 0; node < retained_.size(); node++) {
+        if (parent_[node] == NOBODY) continue;
+        sibling_[node] = child_[parent_[node]];
+        child_[parent_[node]] = node + 1;
+    }
 }
 
 /* A dominator comes before what it dominates: from the last to the first, each hands its sum to the one above it. */
@@ -143,47 +155,73 @@ void Dominators::add_up() {
         (reached(node) ? reachable_ : unreachable_).add(graph_.bytes(node), graph_.node(node).slot);
 }
 
-template <typename Wanted> std::vector<uint32_t> Dominators::choose(size_t limit, Wanted wanted) const {
-    std::vector<uint32_t> found; /* a heap of the best so far, the least on top */
-    auto more = [this](uint32_t a, uint32_t b) {
-        return retained_[a] != retained_[b] ? retained_[a] > retained_[b] : a < b;
-    };
-    for (uint32_t node = 0; limit && node < graph_.objects(); node++) {
-        if (!reached(node) || !wanted(node)) continue;
-        if (found.size() == limit && !more(node, found.front())) continue;
-        if (found.size() == limit) {
-            std::pop_heap(found.begin(), found.end(), more);
-            found.pop_back();
-        }
-        found.push_back(node);
-        std::push_heap(found.begin(), found.end(), more);
+/* The best of the nodes that it is shown. */
+class Dominators::Best {
+    auto order() const {
+        return [this](uint32_t a, uint32_t b) {
+            return tree_.retained_[a] != tree_.retained_[b] ? tree_.retained_[a] > tree_.retained_[b] : a < b;
+        };
     }
-    std::sort(found.begin(), found.end(), more);
-    return found;
-}
+
+  public:
+    Best(const Dominators &tree, size_t limit) : tree_(tree), limit_(limit) {}
+
+    void add(uint32_t node) {
+        if (!limit_) return;
+        auto more = order();
+        if (found_.size() == limit_ && !more(node, found_.front())) return;
+        if (found_.size() == limit_) {
+            std::pop_heap(found_.begin(), found_.end(), more);
+            found_.pop_back();
+        }
+        found_.push_back(node);
+        std::push_heap(found_.begin(), found_.end(), more);
+    }
+
+    /* What `node` dominates at once. */
+    void add_children(uint32_t node) {
+        for (uint32_t next = tree_.child_[node]; next; next = tree_.sibling_[next - 1]) add(next - 1);
+    }
+
+    std::vector<uint32_t> sorted() {
+        std::sort(found_.begin(), found_.end(), order());
+        return std::move(found_);
+    }
+
+  private:
+    const Dominators &tree_;
+    size_t limit_;
+    std::vector<uint32_t> found_; /* a heap, the least on top */
+};
 
 std::vector<uint32_t> Dominators::largest(size_t limit) const {
-    return choose(limit, [](uint32_t) { return true; });
+    Best best(*this, limit);
+    for (uint32_t node = 0; node < graph_.objects(); node++)
+        if (reached(node)) best.add(node);
+    return best.sorted();
 }
 
 std::vector<uint32_t> Dominators::children(uint32_t under, size_t limit) const {
-    return choose(limit, [=](uint32_t node) { return parent_[node] == under; });
+    Best best(*this, limit);
+    best.add_children(under);
+    return best.sorted();
 }
 
 std::vector<uint32_t> Dominators::uppermost(size_t limit) const {
-    return choose(limit, [this](uint32_t node) { return !graph_.is_object(parent_[node]); });
+    Best best(*this, limit);
+    for (uint32_t next = child_[graph_.top()]; next; next = sibling_[next - 1]) {
+        if (graph_.is_object(next - 1))
+            best.add(next - 1);
+        else
+            best.add_children(next - 1);
+    }
+    return best.sorted();
 }
 
 /* The tree is walked with a stack; `open` counts, by group, the nodes on the way down to where the walk is. */
 std::vector<Figures> Dominators::by_group(const Column<uint32_t> &group_of, size_t groups, const Job &job) const {
     std::vector<Figures> figures(groups);
     std::vector<uint32_t> open(groups);
-    Column<uint32_t> child(retained_.size()), sibling(retained_.size()); /* plus 1; 0: none */
-    for (uint32_t node = 0; node < retained_.size(); node++) {
-        if (parent_[node] == NOBODY) continue;
-        sibling[node] = child[parent_[node]];
-        child[parent_[node]] = node + 1;
-    }
     for (uint32_t node = graph_.top(), steps = 0;; steps++) {
         job.check(steps);
         bool object = graph_.is_object(node);
@@ -191,16 +229,16 @@ std::vector<Figures> Dominators::by_group(const Column<uint32_t> &group_of, size
             Figures &group = figures[group_of[node]];
             group.add(open[group_of[node]]++ ? 0 : retained_[node], graph_.node(node).slot);
         }
-        if (child[node]) {
-            node = child[node] - 1;
+        if (child_[node]) {
+            node = child_[node] - 1;
             continue;
         }
         for (;; node = parent_[node]) { /* up, to the next that was not visited */
             if (graph_.is_object(node)) open[group_of[node]]--;
             if (node == graph_.top()) return figures;
-            if (sibling[node]) break;
+            if (sibling_[node]) break;
         }
-        node = sibling[node] - 1;
+        node = sibling_[node] - 1;
     }
 }
 

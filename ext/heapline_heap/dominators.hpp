@@ -57,7 +57,9 @@ class Dominators {
     std::vector<Figures> by_group(const Column<uint32_t> &group_of, size_t groups, const Job &job) const;
 
   private:
-    template <typename Wanted> std::vector<uint32_t> choose(size_t limit, Wanted wanted) const;
+    class Best;
+
+    void link();
     void retain(const Column<uint32_t> &order, const Job &job);
     void add_up();
 
@@ -65,6 +67,7 @@ class Dominators {
     Column<uint32_t> parent_;
     Column<uint64_t> retained_;
     Column<uint32_t> retained_count_;
+    Column<uint32_t> child_, sibling_; /* the first node dominated at once, and the next one; plus 1, 0: none */
     Figures reachable_, unreachable_;
 };
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../model/heap/held"
+require_relative "../../model/heap/largest"
 require_relative "../units"
 require_relative "object_columns"
 require_relative "objects"
@@ -35,7 +36,7 @@ module Heapline
         # Sheet.
         def sheet(dump)
           tree = dump.dominators
-          depths = nested(tree, tree.top(limit))
+          depths = nested(Model::Heap::Largest.new(tree).pick(limit))
           answer(dump, @columns.holders(depths.keys, tree.reachable.bytes, key: :holders, depths: depths,
                                                                            ways: ways(dump, depths)))
         end
@@ -54,23 +55,22 @@ module Heapline
 
           chain = @columns.holders(chain(tree, object.address), tree.reachable.bytes, key: :holders, sorted: nil,
                                                                                       title: HELD_BY)
-          held = @columns.holders(tree.children(object.address, limit), holder.retained_bytes, key: :held, title: HOLDS)
-          classes = Model::Heap::Held.by_class(tree, object.address)
-          answer(dump, itself(holder, tree), chain, held_classes(classes, holder), held)
+          held = tree.children(object.address, [limit, Model::Heap::Held::LOOKED_AT].max)
+          answer(dump, itself(holder, tree), chain, held_classes(Model::Heap::Held.by_class(held), holder),
+                 @columns.holders(held.first(limit), holder.retained_bytes, key: :held, title: HOLDS))
         end
 
         private
 
-        # Hash of Holder to its depth, in the order in which they are shown. What holds one of the top is itself among
-        # them, but for those that retain as much as the last.
-        def nested(tree, holders)
-          known = holders.to_h { |holder| [holder.object.address, holder] }
-          held = holders.group_by { |holder| known[tree.parent(holder.object.address)&.object&.address] }
-          waiting = held.fetch(nil, []).map { |holder| [holder, 0] }
-          depths = {}
-          while (holder, depth = waiting.shift)
-            depths[holder] = depth
-            waiting.unshift(*held.fetch(holder, []).map { |inner| [inner, depth + 1] })
+        # Hash of Holder to its depth, in the order in which they are shown: below each what it holds.
+        def nested(picks)
+          held = Hash.new { |all, above| all[above] = [] }.compare_by_identity
+          picks.each { |pick| held[pick.above] << pick }
+          waiting = held[nil].map { |pick| [pick, 0] }
+          depths = {}.compare_by_identity
+          while (pick, depth = waiting.shift)
+            depths[pick.holder] = depth
+            waiting = held[pick].map { |inner| [inner, depth + 1] } + waiting
           end
           depths
         end
@@ -78,9 +78,9 @@ module Heapline
         # Hash of Holder to who has it, on the shortest way from a root; without those that stand below that one anyway.
         def ways(dump, depths)
           words = PathWords.new(@objects)
-          depths.keys.to_h do |holder|
-            from, to = depths[holder].zero? ? dump.path(holder.object.address)&.last(2) : nil
-            [holder, from && to && words.holder(from.object, to.name)]
+          depths.each_with_object({}.compare_by_identity) do |(holder, depth), ways|
+            from, to = depth.zero? ? dump.path(holder.object.address)&.last(2) : nil
+            ways[holder] = from && to && words.holder(from.object, to.name)
           end
         end
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../model/heap/held"
+require_relative "../../model/heap/largest"
 
 module Heapline
   module Format
@@ -48,12 +49,19 @@ module Heapline
 
         def collect
           tree = @dump.dominators
-          top = tree.top(HOLDERS)
-          held = top.flat_map { |holder| [holder, *tree.children(holder.object.address, HELD)] }
-          [*top, *tree.children(nil, HELD), *held].each { |holder| retaining(holder, tree) }
-          held.each { |holder| way(holder.object) }
-          top.each { |holder| referrers(holder.object) }
-          top.first(GROUPED).each { |holder| groups(holder.object, tree) }
+          picks = Model::Heap::Largest.new(tree).pick(HOLDERS)
+          picks.each { |pick| retaining(pick.holder, pick.above&.holder) }
+          tops = picks.map(&:holder)
+          tops.each_with_index { |holder, at| inside(holder, tree, at < GROUPED) }
+          @nodes.reject { |node| node.retained == NONE }.each { |node| way(node.object) }
+          tops.each { |holder| referrers(holder.object) }
+        end
+
+        # What a holder holds, one by one and, where that is asked for, by class.
+        def inside(holder, tree, grouped)
+          held = tree.children(holder.object.address, grouped ? Model::Heap::Held::LOOKED_AT : HELD)
+          held.first(HELD).each { |each| retaining(each, holder) }
+          groups(holder.object, held) if grouped
         end
 
         # Number of an object's node; nil where there is no room for one more.
@@ -70,14 +78,14 @@ module Heapline
           object.address || object.class_name
         end
 
-        def retaining(holder, tree)
+        # above: the Holder that holds it, or nil
+        def retaining(holder, above)
           number = number(holder.object) or return
           node = @nodes[number]
           return unless node.retained == NONE
 
           node.retained = holder.retained_bytes
           node.objects = holder.retained_objects
-          above = tree.parent(holder.object.address)
           node.holder = (above && number(above.object)) || NONE
         end
 
@@ -105,9 +113,9 @@ module Heapline
           @referrers[here] = [@dump.referrer_count(object.address), *found]
         end
 
-        def groups(object, tree)
+        def groups(object, held)
           here = number(object) or return
-          found = Model::Heap::Held.by_class(tree, object.address).first(CLASSES)
+          found = Model::Heap::Held.by_class(held).first(CLASSES)
           @groups[here] = found.map { |group| [@strings.number(group.key), group.count, group.bytes] }
         end
 

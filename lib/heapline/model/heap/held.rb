@@ -10,10 +10,10 @@ module Heapline
         # So many of what it holds at once are looked at, the largest.
         LOOKED_AT = 20_000
 
-        # Array of Group by class, the largest first: `bytes` is what the objects retain. dominators: Dominators
-        def self.by_class(dominators, address)
-          holders = dominators.children(address, LOOKED_AT).group_by { |holder| holder.object.class_name }
-          groups = holders.map { |name, same| group(name, same) }
+        # Array of Group by class, the largest first: `bytes` is what the objects retain. holders: Array of Holder, what
+        # Dominators#children gives of one
+        def self.by_class(holders)
+          groups = holders.group_by { |holder| holder.object.class_name }.map { |name, same| group(name, same) }
           groups.sort_by { |group| [-group.bytes, group.key] }
         end
 
