@@ -32,13 +32,14 @@ module PumaCluster
     skip "the gem puma is not installed" if Gem::Specification.find_all_by_name("puma").empty?
   end
 
-  # Start it, and wait until both workers serve. Returns its address.
-  def start_cluster
+  # Start it, and wait until both workers serve. Returns its address. options: of heapline, beside --quiet.
+  def start_cluster(*options)
     File.write(place("config.ru"), CONFIG_RU)
     File.write(place("leak.rb"), LEAK_RB)
     File.write(place("puma.rb"), "workers 2\nthreads 1, 1\npreload_app!\nbind 'tcp://127.0.0.1:0'\n")
-    @cluster = launch(*heapline_command("--quiet"), RbConfig.ruby, "-I#{Heapline::TestHelper::LIB}", "-e", PUMA, "--",
-                      "-C", place("puma.rb"), place("config.ru"), env: surroundings(APPLICATION_TOKEN: TOKEN))
+    @cluster = launch(*heapline_command("--quiet", *options), RbConfig.ruby, "-I#{Heapline::TestHelper::LIB}", "-e",
+                      PUMA, "--", "-C", place("puma.rb"), place("config.ru"),
+                      env: surroundings(APPLICATION_TOKEN: TOKEN))
     port = said(@cluster, %r{Listening on http://127\.0\.0\.1:(\d+)})
     @workers = Array.new(2) { |index| said(@cluster, /Worker #{index} \(PID: (\d+)\) booted/).to_i }
     @address = "http://127.0.0.1:#{port}"
