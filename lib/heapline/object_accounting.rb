@@ -16,10 +16,13 @@ module Heapline
         Native.enabled? && Native.objects?
       end
 
-      # Account objects from now on. What exists already is in no figure. Raises NotEnabled.
+      # Account objects from now on. What exists already is in no figure. Raises NotEnabled, and Error where this Ruby's
+      # cannot be followed, or this is not the main Ractor.
       def start
         Native.objects_start
         nil
+      rescue RuntimeError => e
+        raise Error, e.message
       end
 
       # Account them no longer. What was counted stays in the flight file.

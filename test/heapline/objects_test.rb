@@ -67,6 +67,25 @@ class ObjectsTest < Minitest::Test
     assert_equal(-90, found[:growth])
   end
 
+  def test_without_gc_the_garbage_counts
+    found = ask(<<~RUBY)
+      #{BLOCK}
+      #{SUMMARY}
+      GC.disable
+      answer rows: rows(Heapline.objects(gc: false, &WORK)).slice("4 Order", "5 Array")
+    RUBY
+    assert_equal({ "4 Order": [100, 0, 100], "5 Array": [50, 0, 50] }, found[:rows])
+  end
+
+  def test_only_the_main_ractor_can_begin
+    found = ask(<<~RUBY)
+      $VERBOSE = nil
+      ractor = Ractor.new { Heapline.objects.start rescue "\#{$!.class}: \#{$!.message}" }
+      answer said: ractor.respond_to?(:value) ? ractor.value : ractor.take
+    RUBY
+    assert_match(/main Ractor|IsolationError/, found[:said])
+  end
+
   def test_what_the_block_raises_comes_out_and_accounting_ends
     found = ask(<<~RUBY)
       raised = begin; Heapline.objects { raise KeyError }; rescue KeyError; true; end

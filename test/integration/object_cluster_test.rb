@@ -28,6 +28,7 @@ class ObjectClusterTest < Minitest::Test
     assert_equal 0, counted.sum % requests, "each request makes the same: #{counted}, #{requests} requests"
     assert_equal counted.sum, made("--merge", @cluster.pid.to_s)
     metrics = get("#{@address}/heapline/metrics", token: TOKEN).body
-    assert metrics.match?(/^heapline_class_live_objects\{pid="#{@workers[0]}",class="[^"]+"\} \d+$/), "classes of a worker"
+    assert metrics.match?(/^heapline_class_live_objects\{pid="#{@workers[0]}",class="[^"]+"\} \d+$/),
+           "classes of a worker"
   end
 end
