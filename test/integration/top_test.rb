@@ -123,6 +123,25 @@ module Heapline
       refute_predicate terminal, :alternate?
     end
 
+    def test_ruby_objects
+      pid, = start(program("class Kept; end\n$held = Array.new(900) { Kept.new } # line 2\n#{GROWING}"), "--objects")
+      terminal = top(pid.to_s)
+      see(terminal, /program\.rb:3/)
+      terminal.type("o")
+      see(terminal, / objects .* class$/)
+      terminal.type("/Kept\r")
+      see(terminal, /^>.* 900 .* Kept$/)
+      terminal.type("\r")
+      see(terminal, /class +location$/)
+      see(terminal, /Kept +\S*program\.rb:2/)
+      terminal.type("\e")
+      terminal.type("\e")
+      terminal.type("o")
+      see(terminal, /program\.rb:3/)
+      terminal.type("q")
+      assert_equal 0, see_end(terminal).exitstatus
+    end
+
     def test_the_terminal_is_given_back
       pid, = start(program(GROWING))
       ["q", "\x03"].each do |key|

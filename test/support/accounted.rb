@@ -43,10 +43,10 @@ module Accounted
     Open3.capture3(environment(**env), *heapline_command(*words), **options)
   end
 
-  # Start `heapline --quiet ruby PROGRAM` and wait until it has written a line; [pid, that line].
-  def start(file)
+  # Start `heapline --quiet OPTIONS ruby PROGRAM` and wait until it has written a line; [pid, that line].
+  def start(file, *options)
     reader, writer = IO.pipe
-    pid = Process.spawn(environment, *heapline_command("--quiet", RbConfig.ruby, file), out: writer)
+    pid = Process.spawn(environment, *heapline_command("--quiet", *options, RbConfig.ruby, file), out: writer)
     writer.close
     @processes << pid
     assert reader.wait_readable(Heapline::TestHelper::PATIENCE), "the program wrote nothing"

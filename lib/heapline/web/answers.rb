@@ -62,10 +62,10 @@ module Heapline
       # slash of two.
       def at(location:)
         plain = Request.decode(location)
-        found = [location, plain, "/#{plain}"].lazy.map { |name| select(name.b) }.find(&:any?)
+        found = [location, plain, "/#{plain}"].lazy.map { |name| only(name.b) }.find { |one| one.sites.any? }
         raise Missing, "nothing is counted at #{Format::Inert.text(plain)}" unless found
 
-        sites(snapshot.with(sites: found), type(nil, TYPES))
+        sites(found, type(nil, TYPES))
       end
 
       # All processes of the tree, or of the user, or the one that is named.
@@ -170,8 +170,11 @@ module Heapline
         "#{@request.base}#{"/#{@pid}" if @pid}#{"/tree" if @tree}"
       end
 
-      def select(name)
-        snapshot.select { |site| [site.location.to_s.b, site.location.name.b].include?(name) }
+      # The snapshot with what is at this location alone.
+      def only(name)
+        here = ->(site) { [site.location.to_s.b, site.location.name.b].include?(name) }
+        objects = snapshot.objects
+        snapshot.with(sites: snapshot.select(&here), objects: objects && Model::Objects.new(objects.select(&here)))
       end
 
       # The ending that is meant: that of the path, or the best of what the header Accept lists, or the first.

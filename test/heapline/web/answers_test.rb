@@ -2,13 +2,13 @@
 
 require "test_helper"
 require "json"
-require "support/snapshots"
+require "support/object_snapshots"
 require "heapline/web/router"
 
 module Heapline
   module Web
     class AnswersTest < Minitest::Test
-      include Snapshots
+      include ObjectSnapshots
 
       # One process, 4711, whose figures change with each look.
       class Fake
@@ -72,6 +72,13 @@ module Heapline
         ["leak.rb:12", "/app/leak.rb:1", "\xFF"].each do |location|
           assert_raises(Missing) { ask { |answers| answers.at(location: location) } }
         end
+      end
+
+      def test_objects_of_one_location
+        body = ask(accept: "application/json", of: Fake.new(leaky_objects)) do |answers|
+          answers.at(location: "/app/lib/cache.rb:88")
+        end.body
+        assert_equal ["Cache::Entry"], (JSON.parse(body)["objects"]["sites"].map { |row| row["class"] })
       end
 
       def test_metrics_name_each_process
