@@ -113,7 +113,7 @@ class LiveDumpTest < Minitest::Test
     16.times do |number|
       Thread.new do
         loop do
-          lock.synchronize { Array.new(20) { |i| "\#{number} \#{i}" * 50 } }
+          lock.synchronize { Array.new(20) { |i| "\#{number} \#{i}" * 500 } }
           queue << number
           queue.pop
         end
