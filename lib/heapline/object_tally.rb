@@ -22,7 +22,7 @@ module Heapline
 
     # value, seconds: of the block. memsize: ask each object for its memory outside of the object heap?
     def measurement(value, seconds, memsize:)
-      groups = @live.group_by { |object, number, _| key(@places[number], class_name(object)) }
+      groups = grouped
       sites = @made.map { |site| with_retained(site, groups.fetch(key(site, site.class_name), []), memsize) }
       ObjectMeasurement.new(value: value, seconds: seconds, objects: Model::Objects.new(sites), strings: strings)
     end
@@ -57,6 +57,14 @@ module Heapline
       name
     end
 
+    # Hash of key => what lives. The key is made once for each site and class: there may be a million objects.
+    def grouped
+      @live.group_by { |object, number, _| [number, class_name(object)] }
+           .each_with_object(Hash.new { |all, key| all[key] = [] }) do |((number, name), same), groups|
+        groups[key(@places[number], name)].concat(same)
+      end
+    end
+
     def key(site, name)
       [site.location.to_s, site.location.label, site.tag, name]
     end
@@ -74,8 +82,9 @@ module Heapline
     end
 
     def strings
-      found = @live.select { |object, _, _| CLASS.bind_call(object) == String }
-      RepeatedString.of(found.map { |object, number, _| [object, @places[number].location.to_s] })
+      found = @live.select { |object, _, _| String.equal?(CLASS.bind_call(object)) }
+      names = @places.transform_values { |place| place.location.to_s }
+      RepeatedString.of(found.map { |object, number, _| [object, names[number]] })
     end
   end
 end
