@@ -80,7 +80,7 @@ module Heapline
           words = PathWords.new(@objects)
           depths.each_with_object({}.compare_by_identity) do |(holder, depth), ways|
             from, to = depth.zero? ? dump.path(holder.object.address)&.last(2) : nil
-            ways[holder] = from && to && words.holder(from.object, to.name)
+            ways[holder] = words.link(from.object, to) if from && to
           end
         end
 

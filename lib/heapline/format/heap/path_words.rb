@@ -47,13 +47,13 @@ module Heapline
           edge.start_with?("[") ? text + edge : "#{text} #{edge}"
         end
 
-        private
-
-        # nil where the name that leads on is that of the class or module at the other end, which follows.
+        # The same of the way to `step`: nil where the name is that of the class or module at the other end.
         def link(object, step)
           text = holder(object, step.name)
           text unless MODULES.include?(step.object.type) && text == @objects.short(step.object)
         end
+
+        private
 
         # Of paths that are put together a string is one of many.
         def general(object)
