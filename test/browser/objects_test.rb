@@ -62,6 +62,10 @@ class BrowserObjectsTest < Minitest::Test
     assert_equal "0", page.value("String(document.querySelectorAll('tbody script').length)")
   end
 
+  def test_for_everybody
+    [false, true].each { |dark| assert_empty violations(show(leaky_objects, dark: dark)) }
+  end
+
   def test_narrow
     page = show(leaky_objects, width: 400)
     assert page.value("document.documentElement.scrollWidth <= 400")
