@@ -3,7 +3,7 @@
 module Bench
   # docs/overhead.md: measurements as Markdown. It computes nothing that Comparison and Targets do not say.
   class OverheadPage
-    TOOLS = %w[heapline watched mwrap heaptrack].freeze
+    TOOLS = %w[heapline blocks watched mwrap heaptrack].freeze
     OBJECT_TOOLS = ["heapline", *Tool::OBJECTS].freeze
     QUICK = "A quick run, which shows that the suite works: none of these figures says what anything costs."
     DISTURBED = "**The machine was not idle** (load %.2f at the start): here the time of a single row, and whether " \
@@ -23,6 +23,7 @@ module Bench
       - C pairs: CPU nanoseconds of a malloc and its free of 64 bytes, in threads of a Ruby process, without the GVL.
       - heapline is preloaded directly with `HEAPLINE=quiet`: what a running program pays. What `heapline CMD` adds by
         starting Ruby once more is the last row.
+      - blocks: heapline with HEAPLINE=blocks: each live block findable, with its native stack.
       - watched: heapline, and beside the program a growth log and the ledger every second, and `heapline top`.
       - A table of its own has what traces Ruby objects. objects: heapline with `--objects`; allocation_tracing:
         `ObjectSpace.trace_object_allocations`; memory_profiler: over the whole program, with its report. The last one

@@ -31,7 +31,7 @@ module Bench
   # none.
   class Tools
     ROOT = File.expand_path("../..", __dir__)
-    NAMES = ["plain", "heapline", "watched", "mwrap", "heaptrack", *Tool::OBJECTS].freeze
+    NAMES = ["plain", "heapline", "blocks", "watched", "mwrap", "heaptrack", *Tool::OBJECTS].freeze
     TRACERS = File.join(ROOT, "bench/harness/tracers")
     WATCH = File.join(ROOT, "bench/harness/watch.rb")
     COUNTS = '(require "bundler/setup"; require "fiddle"; ' \
@@ -74,6 +74,16 @@ module Bench
       preload = [{ "LD_PRELOAD" => @core, "HEAPLINE" => "quiet" }, []]
       command = [{}, [@interpreter.path, File.join(ROOT, "exe/heapline"), "--quiet"]]
       Tool.new(name: "heapline", version: own_version, preload: preload, command: command, evidence: COUNTS)
+    end
+
+    # heapline with HEAPLINE=blocks: each live block findable, with its native stack.
+    def blocks
+      tool = heapline
+      return tool if tool.is_a?(String)
+
+      environment, prefix = tool.preload
+      preload = [environment.merge("HEAPLINE" => "quiet,blocks"), prefix]
+      Tool.new(name: "blocks", version: tool.version, preload: preload, evidence: COUNTS)
     end
 
     # heapline, and beside the program what an operator lets run: a growth log and a ledger every second, and

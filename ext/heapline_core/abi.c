@@ -9,8 +9,10 @@
 #include "guard.h"
 #include "heapline_core.h"
 #include "lane.h"
+#include "leak_scan.h"
 #include "lifecycle.h"
 #include "objects.h"
+#include "own_memory.h"
 #include "platform.h"
 #include "site_table.h"
 #include "twin_errand.h"
@@ -127,4 +129,33 @@ HL_EXPORT uint64_t heapline_objects_next_generation(void) {
 
 HL_EXPORT void heapline_objects_each(uint64_t from, uint64_t to, heapline_object_visitor *visit, void *context) {
     if (heapline_enabled()) hl_objects_each(from, to, visit, context);
+}
+
+HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int reachable, uint64_t gc_ns, void **handle) {
+    const int saved = errno;
+    int failed = -ESRCH;
+    hl_guard_enter(&hl_thread);
+    struct hl_leak_scan *scan = heapline_enabled() ? hl_own_memory(sizeof(*scan)) : NULL;
+    if (scan) {
+        scan->fd = fd;
+        scan->wish = (struct hl_leak_wish){since, reachable};
+        scan->figures.gc_ns = gc_ns;
+        failed = hl_leak_scan_start(scan);
+        if (failed) hl_own_memory_return(scan, sizeof(*scan));
+    }
+    hl_guard_leave(&hl_thread);
+    *handle = failed ? NULL : scan;
+    errno = saved;
+    return failed;
+}
+
+HL_EXPORT int heapline_leaks_wait(void *handle) {
+    struct hl_leak_scan *scan = handle;
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    const int failed = hl_leak_scan_wait(scan);
+    hl_own_memory_return(scan, sizeof(*scan));
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+    return failed;
 }

@@ -18,6 +18,8 @@
 
 #include "platform.h"
 
+/* HL_GATE_TRACKING: counting, and blocks are kept (block_map.h). The hot path is for HL_GATE_OPEN alone. */
+enum { HL_GATE_CLOSED = 0, HL_GATE_OPEN = 1, HL_GATE_TRACKING = 2 };
 union hl_gate {
     uint32_t open;
     char page[4096];
@@ -31,6 +33,8 @@ struct hl_thread {
     struct hl_lane *own;  /* the lane that this thread owns, or NULL */
     void *ec;             /* the execution context that was last proven to be alive (location_ruby.c) */
     uint64_t ec_epoch;    /* … at this epoch */
+    uintptr_t stack_from; /* a piece of its stack that is known to be mapped (native_stack.c) */
+    uintptr_t stack_to;
     uint32_t busy;
     uint32_t quiet;
     uint16_t tag;

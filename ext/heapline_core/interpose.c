@@ -4,6 +4,8 @@
  *
  * Gate open: forward, then count (birth), or count, then forward (death). Gate closed: boot, forward, or a child that
  * must first get a flight file of its own. Functions reached from here are lane.h (counting) and location.h (where).
+ * While blocks are kept, each has a tail and a mark besides (block_map.h); this goes the way of the closed gate, so
+ * that the hot path tests nothing more. `tail` is its size, 0 where blocks are not kept.
  *
  * I1  errno and results are what the allocator below gave.
  * I2  A block is counted before the program gets it, its free before the allocator gets it back.
@@ -15,24 +17,32 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "block_map.h"
 #include "family.h"
 #include "guard.h"
 #include "interpose.h"
 #include "lane.h"
 #include "lifecycle.h"
 #include "location.h"
+#include "native_stack.h"
 #include "real_malloc.h"
 #include "site_table.h"
 #include "trailer.h"
 
-/* Room for the trailer; a size that leaves none is passed on as it is, to fail as it would. */
-HL_INLINE size_t padded(size_t size) {
-    return HL_LIKELY(size <= PTRDIFF_MAX - HL_TRAILER_SIZE) ? size + HL_TRAILER_SIZE : size;
+/* Room for the trailer and the tail; a size that leaves none is passed on as it is, to fail as it would. */
+HL_INLINE size_t padded(size_t size, size_t tail) {
+    return HL_LIKELY(size <= PTRDIFF_MAX - HL_TRAILER_SIZE - tail) ? size + HL_TRAILER_SIZE + tail : size;
+}
+
+/* The block's usable size without its tail: there its trailer ends. */
+HL_INLINE size_t usable_of(void *block, size_t tail) {
+    const size_t usable = hl_real_usable(block);
+    return HL_LIKELY(usable >= tail) ? usable - tail : 0;
 }
 
 /* ---- birth and death off the hot path: quiet, starting or ending threads, threads without a lane ---- */
 
-HL_COLD static void birth_slow(struct hl_thread *thread, void *block, size_t size, uintptr_t caller) {
+HL_COLD static void birth_slow(struct hl_thread *thread, void *block, size_t usable, size_t size, uintptr_t caller) {
     if (thread->busy) return; /* heapline's own (G2) */
     const int saved = errno;
     hl_guard_enter(thread);
@@ -44,7 +54,7 @@ HL_COLD static void birth_slow(struct hl_thread *thread, void *block, size_t siz
             site = HL_SITE_EXITING;
         else if (!thread->quiet)
             site = hl_locate_slow(lane, 0, caller, !thread->starting);
-        hl_lane_birth(lane, block, hl_real_usable(block), size, hl_lane_place(lane, site), site == HL_SITE_QUIET);
+        hl_lane_birth(lane, block, usable, size, hl_lane_place(lane, site), site == HL_SITE_QUIET);
     }
     if (!own) hl_lane_shared_unlock();
     hl_guard_leave(thread);
@@ -68,18 +78,35 @@ HL_COLD static void death_slow(struct hl_thread *thread, struct hl_trailer trail
     errno = saved;
 }
 
-HL_INLINE void birth(void *block, size_t size, uintptr_t caller) {
+HL_INLINE void count_birth(void *block, size_t usable, size_t size, uintptr_t caller) {
     struct hl_thread *thread = &hl_thread;
     struct hl_lane *lane = thread->lane;
     if (HL_UNLIKELY(!lane)) {
-        birth_slow(thread, block, size, caller);
+        birth_slow(thread, block, usable, size, caller);
         return;
     }
     hl_lane_follow_and_answer(lane);
-    hl_lane_birth(lane, block, hl_real_usable(block), size, hl_locate(lane, caller), 0);
+    hl_lane_birth(lane, block, usable, size, hl_locate(lane, caller), 0);
 }
 
-/* `usable` is the whole block's. The trailer is gone afterwards. */
+/* Make a block that was counted findable. heapline's own are neither (G2); nor is what a signal's handler allocates
+ * meanwhile. */
+HL_COLD static void keep_block(void *block, size_t usable, uintptr_t caller) {
+    struct hl_thread *thread = &hl_thread;
+    if (thread->busy) return;
+    hl_guard_enter(thread);
+    const uint32_t number = thread->own ? thread->own->record->owner : 0;
+    hl_block_set(block, usable, (struct hl_block_tail){hl_stack_here(caller), number});
+    hl_guard_leave(thread);
+}
+
+HL_INLINE void birth(void *block, size_t size, uintptr_t caller, size_t tail) {
+    const size_t usable = hl_real_usable(block) - tail;
+    count_birth(block, usable, size, caller);
+    if (HL_UNLIKELY(tail)) keep_block(block, usable, caller);
+}
+
+/* `usable` is the block's without its tail. The trailer is gone afterwards. */
 HL_INLINE void death(void *block, size_t usable, const struct hl_trailer *trailer) {
     struct hl_thread *thread = &hl_thread;
     struct hl_lane *lane = thread->lane;
@@ -96,58 +123,68 @@ HL_INLINE void death(void *block, size_t usable, const struct hl_trailer *traile
 
 /* ---- gate open ---- */
 
-HL_INLINE void *born(void *block, size_t size, uintptr_t caller) {
-    if (HL_LIKELY(block != NULL)) birth(block, size, caller);
+HL_INLINE void *born(void *block, size_t size, uintptr_t caller, size_t tail) {
+    if (HL_UNLIKELY(tail) && block) hl_block_wipe(block, 0, size);
+    if (HL_LIKELY(block != NULL)) birth(block, size, caller, tail);
     return block;
 }
 
-HL_INLINE void release(void *block) {
+HL_INLINE void release(void *block, size_t tail) {
     if (!block || HL_UNLIKELY(hl_boot_owns(block))) return;
     struct hl_trailer trailer;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
-    const size_t usable = hl_real_usable(block);
-    if (HL_LIKELY(hl_trailer_read(block, usable, &trailer))) death(block, usable, &trailer);
+    const size_t usable = usable_of(block, tail);
+    if (HL_LIKELY(hl_trailer_read(block, usable, &trailer))) {
+        if (HL_UNLIKELY(tail)) hl_block_clear(block);
+        death(block, usable, &trailer);
+    }
     hl_real.free(block);
 }
 
-static void *aligned(size_t alignment, size_t size, uintptr_t caller) {
-    return born(hl_real.memalign(alignment, padded(size)), size, caller);
+static void *aligned(size_t alignment, size_t size, uintptr_t caller, size_t tail) {
+    return born(hl_real.memalign(alignment, padded(size, tail)), size, caller, tail);
 }
 
 /* From the boot arena into the heap. */
-static void *move_from_boot(void *block, size_t size, uintptr_t caller) {
+static void *move_from_boot(void *block, size_t size, uintptr_t caller, size_t tail) {
     size_t old = hl_boot_size(block);
-    void *fresh = born(hl_real.malloc(padded(size)), size, caller);
+    void *fresh = born(hl_real.malloc(padded(size, tail)), size, caller, tail);
     if (fresh) memcpy(fresh, block, old < size ? old : size);
     return fresh;
 }
 
 /* realloc(block, 0): glibc frees and returns NULL, others return a block of their smallest size. */
-static void *reallocated_to_nothing(void *block, uintptr_t caller) {
+static void *reallocated_to_nothing(void *block, uintptr_t caller, size_t tail) {
     struct hl_trailer trailer;
-    const size_t usable = hl_real_usable(block);
-    if (hl_trailer_read(block, usable, &trailer)) death(block, usable, &trailer);
+    const size_t usable = usable_of(block, tail);
+    if (hl_trailer_read(block, usable, &trailer)) {
+        if (tail) hl_block_clear(block);
+        death(block, usable, &trailer);
+    }
     block = hl_real.realloc(block, 0);
-    if (block && hl_real_usable(block) >= HL_TRAILER_SIZE) birth(block, 0, caller);
+    if (block && hl_real_usable(block) >= HL_TRAILER_SIZE + tail) birth(block, 0, caller, tail);
     return block;
 }
 
-static void *reallocated(void *block, size_t size, uintptr_t caller) {
-    if (!block) return born(hl_real.malloc(padded(size)), size, caller);
-    if (HL_UNLIKELY(hl_boot_owns(block))) return move_from_boot(block, size, caller);
-    if (HL_UNLIKELY(size == 0)) return reallocated_to_nothing(block, caller);
+static void *reallocated(void *block, size_t size, uintptr_t caller, size_t tail) {
+    if (!block) return born(hl_real.malloc(padded(size, tail)), size, caller, tail);
+    if (HL_UNLIKELY(hl_boot_owns(block))) return move_from_boot(block, size, caller, tail);
+    if (HL_UNLIKELY(size == 0)) return reallocated_to_nothing(block, caller, tail);
     struct hl_trailer trailer;
-    const size_t usable = hl_real_usable(block);
+    const size_t usable = usable_of(block, tail);
     const int ours = hl_trailer_read(block, usable, &trailer);
     const uint64_t word = ours ? hl_trailer_load(block, usable) : 0;
     const size_t mapped = HL_UNLIKELY(usable >= HL_MAPPED_LEAST) ? hl_real_mapped(block) : 0;
+    if (HL_UNLIKELY(ours && tail)) hl_block_clear(block);
     if (ours) hl_trailer_erase(block, usable);
-    void *moved = hl_real.realloc(block, padded(size));
+    void *moved = hl_real.realloc(block, padded(size, tail));
     if (HL_UNLIKELY(!moved)) {
         if (ours) hl_trailer_store(block, usable, word);
+        if (ours && tail) hl_block_set(block, usable, hl_block_tail(block, usable));
         return NULL;
     }
     if (ours) {
+        if (HL_UNLIKELY(tail)) hl_block_wipe(moved, trailer.size, size);
         if (HL_UNLIKELY(trailer.watched)) hl_location_forget(block, usable);
         hl_lane_count_mapped(-mapped);
         if (HL_LIKELY(hl_thread.lane != NULL)) {
@@ -157,16 +194,16 @@ static void *reallocated(void *block, size_t size, uintptr_t caller) {
             death_slow(&hl_thread, trailer);
         }
     }
-    birth(moved, size, caller);
+    birth(moved, size, caller, tail);
     return moved;
 }
 
-/* ---- gate closed ---- */
+/* ---- gate closed, or blocks are kept ---- */
 
-/* Bring the life forward; 1 where the gate is open now. */
+/* Bring the life forward where the gate is closed; 1 where it is open now. */
 static int try_open(void) {
-    hl_lifecycle_step();
-    return hl_gate.open != 0;
+    if (hl_gate.open == HL_GATE_CLOSED) hl_lifecycle_step();
+    return hl_gate.open != HL_GATE_CLOSED;
 }
 
 static int booting(void) {
@@ -174,20 +211,20 @@ static int booting(void) {
 }
 
 HL_COLD static void *closed_malloc(size_t size, uintptr_t caller) {
-    if (try_open()) return born(hl_real.malloc(padded(size)), size, caller);
+    if (try_open()) return born(hl_real.malloc(padded(size, hl_block_tail_size)), size, caller, hl_block_tail_size);
     return booting() ? hl_boot_alloc(size, 16) : hl_real.malloc(size);
 }
 
 HL_COLD static void *closed_calloc(size_t count, size_t size, uintptr_t caller) {
     size_t bytes;
     if (try_open() && !__builtin_mul_overflow(count, size, &bytes))
-        return born(hl_real.calloc(1, padded(bytes)), bytes, caller);
+        return born(hl_real.calloc(1, padded(bytes, hl_block_tail_size)), bytes, caller, hl_block_tail_size);
     if (!booting()) return hl_real.calloc(count, size);
     return __builtin_mul_overflow(count, size, &bytes) ? NULL : hl_boot_alloc(bytes, 16); /* zeroed: never used twice */
 }
 
 HL_COLD static void *closed_realloc(void *block, size_t size, uintptr_t caller) {
-    if (try_open()) return reallocated(block, size, caller);
+    if (try_open()) return reallocated(block, size, caller, hl_block_tail_size);
     if (!block) return closed_malloc(size, caller);
     if (!hl_boot_owns(block)) return hl_real.realloc(block, size);
     size_t old = hl_boot_size(block);
@@ -197,14 +234,14 @@ HL_COLD static void *closed_realloc(void *block, size_t size, uintptr_t caller) 
 }
 
 HL_COLD static void *closed_aligned(size_t alignment, size_t size, uintptr_t caller) {
-    if (try_open()) return aligned(alignment, size, caller);
+    if (try_open()) return aligned(alignment, size, caller, hl_block_tail_size);
     return booting() ? hl_boot_alloc(size, alignment) : hl_real.memalign(alignment, size);
 }
 
 HL_COLD static void closed_free(void *block) {
     if (!block || hl_boot_owns(block)) return;
     if (try_open())
-        release(block);
+        release(block, hl_block_tail_size);
     else if (!booting())
         hl_real.free(block);
 }
@@ -212,27 +249,27 @@ HL_COLD static void closed_free(void *block) {
 /* ---- the family ---- */
 
 HL_EXPORT void *malloc(size_t size) {
-    if (HL_UNLIKELY(!hl_gate.open)) return closed_malloc(size, HL_CALLER);
-    return born(hl_real.malloc(padded(size)), size, HL_CALLER);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_malloc(size, HL_CALLER);
+    return born(hl_real.malloc(padded(size, 0)), size, HL_CALLER, 0);
 }
 
 HL_EXPORT void free(void *block) {
-    if (HL_UNLIKELY(!hl_gate.open))
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN))
         closed_free(block);
     else
-        release(block);
+        release(block, 0);
 }
 
 HL_EXPORT void *calloc(size_t count, size_t size) {
     size_t bytes;
-    if (HL_UNLIKELY(!hl_gate.open)) return closed_calloc(count, size, HL_CALLER);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_calloc(count, size, HL_CALLER);
     if (HL_UNLIKELY(__builtin_mul_overflow(count, size, &bytes))) return hl_real.calloc(count, size);
-    return born(hl_real.calloc(1, padded(bytes)), bytes, HL_CALLER);
+    return born(hl_real.calloc(1, padded(bytes, 0)), bytes, HL_CALLER, 0);
 }
 
 HL_EXPORT void *realloc(void *block, size_t size) {
-    if (HL_UNLIKELY(!hl_gate.open)) return closed_realloc(block, size, HL_CALLER);
-    return reallocated(block, size, HL_CALLER);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_realloc(block, size, HL_CALLER);
+    return reallocated(block, size, HL_CALLER, 0);
 }
 
 HL_EXPORT void *reallocarray(void *block, size_t count, size_t size) {
@@ -241,47 +278,48 @@ HL_EXPORT void *reallocarray(void *block, size_t count, size_t size) {
         errno = ENOMEM;
         return NULL;
     }
-    if (HL_UNLIKELY(!hl_gate.open)) return closed_realloc(block, bytes, HL_CALLER);
-    return reallocated(block, bytes, HL_CALLER);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_realloc(block, bytes, HL_CALLER);
+    return reallocated(block, bytes, HL_CALLER, 0);
 }
 
 HL_EXPORT int posix_memalign(void **block, size_t alignment, size_t size) {
-    if (HL_UNLIKELY(!hl_gate.open) && !try_open()) {
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN) && !try_open()) {
         if (!booting()) return hl_real.posix_memalign(block, alignment, size);
         return (*block = hl_boot_alloc(size, alignment)) ? 0 : ENOMEM;
     }
-    int failed = hl_real.posix_memalign(block, alignment, padded(size));
-    if (!failed) birth(*block, size, HL_CALLER);
+    const size_t tail = hl_block_tail_size;
+    int failed = hl_real.posix_memalign(block, alignment, padded(size, tail));
+    if (!failed) born(*block, size, HL_CALLER, tail);
     return failed;
 }
 
 HL_EXPORT void *aligned_alloc(size_t alignment, size_t size) {
-    if (HL_UNLIKELY(!hl_gate.open)) return closed_aligned(alignment, size, HL_CALLER);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(alignment, size, HL_CALLER);
     /* What the allocator below refuses, it shall refuse itself. With the trailer the size is no multiple any more,
      * which some refuse too: so memalign. */
     if (HL_UNLIKELY(alignment == 0 || (alignment & (alignment - 1)))) return hl_real.aligned_alloc(alignment, size);
-    void *block = aligned(alignment, size, HL_CALLER);
+    void *block = aligned(alignment, size, HL_CALLER, 0);
     /* Each allocator has its own mind about errno, and for each function another: let this one fail by itself. */
     return HL_LIKELY(block) ? block : hl_real.aligned_alloc(alignment, size);
 }
 
 HL_EXPORT void *memalign(size_t alignment, size_t size) {
-    if (HL_UNLIKELY(!hl_gate.open)) return closed_aligned(alignment, size, HL_CALLER);
-    return aligned(alignment, size, HL_CALLER);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(alignment, size, HL_CALLER);
+    return aligned(alignment, size, HL_CALLER, 0);
 }
 
 HL_EXPORT void *valloc(size_t size) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (HL_UNLIKELY(!hl_gate.open)) return closed_aligned(page, size, HL_CALLER);
-    return aligned(page, size, HL_CALLER);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(page, size, HL_CALLER);
+    return aligned(page, size, HL_CALLER, 0);
 }
 
 HL_EXPORT void *pvalloc(size_t size) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     /* Whole pages are what this function hands out: they are the program's. */
     const size_t rounded = size > PTRDIFF_MAX - page ? size : (size + page - 1) & ~(page - 1);
-    if (HL_UNLIKELY(!hl_gate.open)) return closed_aligned(page, rounded, HL_CALLER);
-    return aligned(page, rounded, HL_CALLER);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(page, rounded, HL_CALLER);
+    return aligned(page, rounded, HL_CALLER, 0);
 }
 
 HL_EXPORT size_t malloc_usable_size(void *block) {
@@ -290,7 +328,9 @@ HL_EXPORT size_t malloc_usable_size(void *block) {
     if (HL_UNLIKELY(booting())) return 0;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
     const size_t usable = hl_real_usable(block);
-    return hl_gate.open ? hl_trailer_usable(block, usable) : usable;
+    if (!hl_gate.open) return usable;
+    const size_t marked = usable_of(block, hl_block_tail_size), room = hl_trailer_usable(block, marked);
+    return room == marked ? usable : room; /* a block that we did not mark has no tail either */
 }
 
 /* C23. */
@@ -307,18 +347,18 @@ HL_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size) {
 /* ---- for others (interpose.h) ---- */
 
 void *hl_malloc_for(size_t size, uintptr_t caller) {
-    if (HL_UNLIKELY(!hl_gate.open)) return closed_malloc(size, caller);
-    return born(hl_real.malloc(padded(size)), size, caller);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_malloc(size, caller);
+    return born(hl_real.malloc(padded(size, 0)), size, caller, 0);
 }
 
 void *hl_memalign_for(size_t alignment, size_t size, uintptr_t caller) {
-    if (HL_UNLIKELY(!hl_gate.open)) return closed_aligned(alignment, size, caller);
-    return aligned(alignment, size, caller);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(alignment, size, caller);
+    return aligned(alignment, size, caller, 0);
 }
 
 void hl_free_for(void *block) {
-    if (HL_UNLIKELY(!hl_gate.open))
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN))
         closed_free(block);
     else
-        release(block);
+        release(block, 0);
 }

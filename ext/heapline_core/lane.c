@@ -184,7 +184,7 @@ void hl_lane_complete_copy(void) {
 
 /* A lane's private part may know pages that its owner got in the parent, after the flight was copied. */
 static void forget(uint32_t index) {
-    munmap(lanes[index], sizeof(*lanes[index]));
+    hl_own_memory_return(lanes[index], sizeof(*lanes[index]));
     lanes[index] = NULL;
     hl_add(&hl_flight.header->own_bytes, -sizeof(**lanes));
 }

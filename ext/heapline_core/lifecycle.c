@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "allocator.h"
+#include "block_map.h"
 #include "companion.h"
 #include "errand.h"
 #include "exit_report.h"
@@ -25,6 +26,7 @@
 #include "lane_repair.h"
 #include "library.h"
 #include "location.h"
+#include "native_stack.h"
 #include "object_heap.h"
 #include "objects.h"
 #include "options.h"
@@ -45,11 +47,11 @@ static int thread_end_key_made;
 static int objects_asked;
 
 static void open_gate(void) {
-    __atomic_store_n(&hl_gate.open, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&hl_gate.open, hl_block_tail_size ? HL_GATE_TRACKING : HL_GATE_OPEN, __ATOMIC_RELEASE);
 }
 
 static void close_gate(void) {
-    __atomic_store_n(&hl_gate.open, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&hl_gate.open, HL_GATE_CLOSED, __ATOMIC_RELEASE);
 }
 
 /* ---- threads ---- */
@@ -228,6 +230,8 @@ static int make_ready(void) {
                directory, problem);
     if (!failed) failed = hl_site_table_create(hl_options.sites);
     if (!failed) failed = hl_location_create();
+    if (!failed && hl_options.blocks) failed = hl_stack_create();
+    if (!failed && hl_options.blocks) failed = hl_block_map_create();
     if (failed) return failed;
     hl_text(hl_flight.header->ruby, sizeof(hl_flight.header->ruby), "%s",
             hl_ruby.description ? hl_ruby.description : "");

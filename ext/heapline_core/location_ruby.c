@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "block_map.h"
 #include "location.h"
 #include "probe.h"
-#include "real_malloc.h"
 #include "ruby_vm.h"
 #include "site_table.h"
 
@@ -135,7 +135,7 @@ static uint32_t line_at(const struct code *code, uint64_t pc) {
 /* Have our free tell when the code goes (W2). */
 static int watch(uint64_t encoded) {
     void *block = (void *)(uintptr_t)encoded;
-    return hl_trailer_watch(block, hl_real.malloc_usable_size(block));
+    return hl_trailer_watch(block, hl_block_usable(block));
 }
 
 int hl_ruby_line_of_frame(struct hl_frame frame, struct hl_ruby_line *line, char *buffer, size_t size) {

@@ -2,6 +2,7 @@
 #include "object_heap.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 
 #include "flight.h"
 #include "ruby_vm.h"
@@ -84,4 +85,10 @@ static uint16_t described_slot_bytes(hl_value object) {
 uint16_t hl_object_heap_slot_bytes(hl_value object) {
     if (hl_ruby.rb_gc_obj_slot_size) return (uint16_t)hl_ruby.rb_gc_obj_slot_size(object);
     return has_pools() ? described_slot_bytes(object) : SLOT_BYTES;
+}
+
+int hl_object_heap_each_page(int (*each)(void *begin, void *end, size_t slot, void *context), void *context) {
+    if (!hl_ruby.rb_objspace_each_objects) return -ENOSYS;
+    hl_ruby.rb_objspace_each_objects(each, context);
+    return 0;
 }

@@ -5,6 +5,7 @@
 #ifndef HL_OBJECT_HEAP_H
 #define HL_OBJECT_HEAP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ruby_vm.h"
@@ -18,5 +19,9 @@ uint32_t hl_object_heap_least_slot(void);
 
 /* Bytes of the slot that holds an object. Also inside a hook. */
 uint16_t hl_object_heap_slot_bytes(hl_value object);
+
+/* Call `each` for every page's slots: where they begin and end, and their size; it returns other than 0 to stop. On a
+ * thread of Ruby's with the GVL, outside GC. 0, or -ENOSYS where this Ruby does not tell. */
+int hl_object_heap_each_page(int (*each)(void *begin, void *end, size_t slot, void *context), void *context);
 
 #endif

@@ -16,6 +16,7 @@ struct hl_options {
     uint32_t gc;         /* a full GC before the report */
     uint32_t public_api; /* attribution through rb_profile_frames only */
     uint32_t objects;    /* Ruby objects are accounted too */
+    uint32_t blocks;     /* keep each live block findable, with its native stack */
     uint32_t sites;      /* limit of the site table */
     uint32_t top_pid;    /* the process that `heapline CMD` became; 0: none */
 };

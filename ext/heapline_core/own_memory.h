@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapline's private memory: zeroed, from the kernel, never given back, touched only where used.
+ * heapline's private memory: zeroed, from the kernel, touched only where used.
  *
  * No swap is reserved for it and core dumps leave it out. Both together are the mark by which a reader of
- * /proc/PID/smaps knows it, and the flight file, from all that is the program's.
+ * /proc/PID/smaps knows it, and the flight file, from all that is the program's. Within the process a list tells: what
+ * lies there is no reference of the program's. Callable from any thread inside malloc.
  */
 #ifndef HL_OWN_MEMORY_H
 #define HL_OWN_MEMORY_H
 
 #include <stddef.h>
-#include <sys/mman.h>
+#include <stdint.h>
 
-static inline void *hl_own_memory(size_t size) {
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return NULL;
-    madvise(memory, size, MADV_DONTDUMP);
-    return memory;
-}
+struct hl_own_range {
+    uintptr_t begin, end;
+};
+
+/* NULL where the kernel gives none. */
+void *hl_own_memory(size_t size);
+void hl_own_memory_return(void *memory, size_t size);
+
+/* The ranges in use, in no order; an empty one was given back. Returns their number. Beyond the list's length nothing
+ * is noted. */
+size_t hl_own_ranges(const struct hl_own_range **ranges);
 
 #endif

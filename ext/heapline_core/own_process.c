@@ -147,5 +147,5 @@ void hl_own_process_start(const struct hl_own_process *process) {
     sigprocmask(SIG_SETMASK, &all, &before);
     if (launch_beside(&launch, stacks + STACK_BYTES) < 0) hl_say("%s: %s", process->task, strerror(errno));
     sigprocmask(SIG_SETMASK, &before, NULL);
-    munmap(stacks, 2 * STACK_BYTES);
+    hl_own_memory_return(stacks, 2 * STACK_BYTES);
 }

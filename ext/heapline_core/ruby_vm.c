@@ -7,12 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "block_map.h"
 #include "flight.h"
 #include "gc_counter.h"
 #include "lane.h"
 #include "library.h"
 #include "options.h"
-#include "real_malloc.h"
 #include "text.h"
 
 static const struct hl_ruby_layout layouts[] = {
@@ -115,7 +115,7 @@ static const char *adopt_layout(hl_value thread_object) {
     char *ec = main_ec(thread_object);
     if (!ec || !locate_ec_word(ec)) return "the frames of this Ruby are laid out in an unknown way";
     char *fiber = *(char **)(ec + HL_EC_FIBER);
-    hl_ruby.fiber_usable = hl_real.malloc_usable_size(fiber);
+    hl_ruby.fiber_usable = hl_block_usable(fiber);
     struct hl_trailer trailer;
     if (!hl_trailer_read(fiber, hl_ruby.fiber_usable, &trailer)) return "the main fiber was allocated before heapline";
     return NULL;

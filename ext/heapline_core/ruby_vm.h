@@ -90,7 +90,8 @@ enum {
     X(hl_value, rb_class_get_superclass, (hl_value klass))                                                             \
     X(hl_value, rb_obj_alloc, (hl_value klass))                                                                        \
     X(const char *, rb_imemo_name, (int type))                                                                         \
-    X(size_t, rb_gc_obj_slot_size, (hl_value object)) /* >= 3.3 */
+    X(size_t, rb_gc_obj_slot_size, (hl_value object)) /* >= 3.3 */                                                     \
+    X(void, rb_objspace_each_objects, (int (*each)(void *, void *, size_t, void *), void *data))
 
 struct hl_ruby {
     const struct hl_ruby_layout *layout; /* NULL: unknown version */
@@ -100,7 +101,7 @@ struct hl_ruby {
     const char *version;  /* "3.4.1" */
     const char *description;
     uintptr_t attached_name; /* the name under which Ruby 3.1 keeps a singleton class's object */
-    size_t fiber_usable;     /* malloc_usable_size of a fiber's block, which holds its ec */
+    size_t fiber_usable;     /* hl_block_usable of a fiber's block, which holds its ec */
 #define HL_MEMBER(type, name, parameters) type(*name) parameters;
     HL_RUBY_FUNCTIONS(HL_MEMBER)
     HL_RUBY_OPTIONAL_FUNCTIONS(HL_MEMBER)

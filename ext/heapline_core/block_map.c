@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include "block_map.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "own_memory.h"
+
+uint32_t hl_block_tail_size;
+uint8_t **hl_block_regions;
+uint64_t hl_blocks_missed;
+
+int hl_block_map_create(void) {
+    hl_block_regions = hl_own_memory(HL_REGIONS * sizeof(*hl_block_regions));
+    if (!hl_block_regions) return -ENOMEM;
+    hl_block_tail_size = sizeof(struct hl_block_tail);
+    return 0;
+}
+
+HL_COLD uint8_t *hl_block_region_make(uintptr_t address) {
+    uint8_t **entry = &hl_block_regions[address >> HL_REGION_SHIFT], *none = NULL;
+    const int saved = errno;
+    uint8_t *region = hl_own_memory(HL_REGION_BYTES);
+    if (region) madvise(region, HL_REGION_BYTES, MADV_NOHUGEPAGE); /* what is resident tells where blocks were */
+    if (region && !__atomic_compare_exchange_n(entry, &none, region, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        hl_own_memory_return(region, HL_REGION_BYTES);
+        region = none;
+    }
+    errno = saved;
+    return region;
+}
+
+static void each_of_region(const uint8_t *region, uintptr_t begin, void (*each)(void *, void *), void *context) {
+    for (size_t at = 0; at < HL_REGION_BYTES; at += sizeof(uint64_t)) {
+        uint64_t marks;
+        memcpy(&marks, region + at, sizeof(marks));
+        for (; HL_UNLIKELY(marks); marks &= marks - 1) {
+            const size_t byte = (size_t)__builtin_ctzll(marks) / 8;
+            each((void *)(begin + (at + byte) * 16 + (region[at + byte] == 2 ? 8 : 0)), context);
+        }
+    }
+}
+
+void hl_block_each(void (*each)(void *block, void *context), void *context) {
+    for (uintptr_t number = 0; number < HL_REGIONS; number++)
+        if (hl_block_regions[number])
+            each_of_region(hl_block_regions[number], number << HL_REGION_SHIFT, each, context);
+}

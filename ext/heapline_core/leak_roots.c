@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "leak_roots.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "block_map.h"
+#include "flight.h"
+#include "guard.h"
+#include "native_stack.h"
+#include "own_memory.h"
+#include "probe.h"
+
+enum {
+    PAGE = 4096,
+    REGION_BYTES = 1 << HL_REGION_SHIFT,
+    WINDOW_BYTES = PAGE * 16, /* of memory that one page of marks stands for */
+    RED_ZONE = 128,
+    TYPE_MASK = 0x1f, /* of an object's first word; 0: the slot is free */
+    /* struct pthread, which ends a thread's stack */
+    TCB_SELF = 16,
+    TCB_BYTES = 2304,
+    TCB_ALIGNMENT = 64,
+};
+
+struct scan {
+    struct hl_graph *graph;
+    const struct hl_roots *roots;
+    struct hl_range *excluded;
+    size_t excluded_count, excluded_room;
+    uint32_t tid_offset; /* in struct pthread; 0: unknown */
+};
+
+static void exclude(struct scan *scan, uintptr_t begin, uintptr_t end) {
+    if (begin < end && scan->excluded_count < scan->excluded_room)
+        scan->excluded[scan->excluded_count++] = (struct hl_range){begin, end};
+}
+
+/* ---- the allocator's memory (R1) ---- */
+
+/* One of glibc's further heaps lies at a multiple of its size and begins with the address of its arena, the heap before
+ * it and its size. */
+static int is_arena(uintptr_t base) {
+    const uint64_t arena = hl_graph_peek(base), before = hl_graph_peek(base + 8), size = hl_graph_peek(base + 16);
+    return arena && arena % REGION_BYTES < PAGE && before % REGION_BYTES == 0 && size && size % PAGE == 0 &&
+           size <= REGION_BYTES;
+}
+
+static void exclude_glibc(struct scan *scan) {
+    for (uintptr_t region = 0; region < HL_REGIONS; region++)
+        if (hl_block_regions[region] && is_arena(region << HL_REGION_SHIFT))
+            exclude(scan, region << HL_REGION_SHIFT, (region + 1) << HL_REGION_SHIFT);
+    for (size_t i = 0; i < scan->roots->mapping_count; i++)
+        if (!strcmp(scan->roots->mappings[i].path, "[heap]"))
+            exclude(scan, scan->roots->mappings[i].begin, scan->roots->mappings[i].end);
+}
+
+/* Other allocators keep small blocks together: what lies around one is theirs, also after it was freed. That a block
+ * was ever there shows in its page of marks, which then is resident. */
+static void exclude_windows(struct scan *scan, uintptr_t region) {
+    static unsigned char resident[HL_REGION_BYTES / PAGE];
+    if (mincore(hl_block_regions[region], HL_REGION_BYTES, resident)) return;
+    for (size_t page = 0; page < sizeof(resident); page++) {
+        const uintptr_t begin = (region << HL_REGION_SHIFT) + page * WINDOW_BYTES;
+        if (resident[page] & 1) exclude(scan, begin, begin + WINDOW_BYTES);
+    }
+}
+
+static void exclude_allocator(struct scan *scan) {
+    if (hl_real_chunked)
+        exclude_glibc(scan);
+    else
+        for (uintptr_t region = 0; region < HL_REGIONS; region++)
+            if (hl_block_regions[region]) exclude_windows(scan, region);
+    for (uint32_t number = 0; number < scan->graph->count; number++) {
+        const uintptr_t begin = scan->graph->begins[number];
+        if (scan->graph->sizes[number] >= HL_MAPPED_LEAST)
+            exclude(scan, begin - 2 * sizeof(size_t), begin + hl_real_usable((void *)begin));
+    }
+}
+
+/* ---- stacks (R3) ---- */
+
+/* Where struct pthread has the thread's id: found in our own, which every forked child inherits. */
+static uint32_t find_tid_offset(const struct scan *scan) {
+    const char *self = hl_thread_pointer();
+    const uint32_t tid = scan->roots->child->caller;
+    uint32_t value;
+    for (uint32_t offset = 512; offset < 1024; offset += sizeof(value)) {
+        memcpy(&value, self + offset, sizeof(value));
+        if (value == tid) return offset;
+    }
+    return 0;
+}
+
+static const struct hl_thread_state *thread_of(const struct scan *scan, uint32_t tid) {
+    for (uint32_t i = 0; i < scan->roots->child->thread_count; i++)
+        if (scan->roots->child->threads[i].tid == tid) return &scan->roots->child->threads[i];
+    return NULL;
+}
+
+/* The lowest address from which memory can be read without a gap up to `top`: behind the stack's guard. */
+static uintptr_t stack_bottom(uintptr_t least, uintptr_t top) {
+    uintptr_t page = top & ~(uintptr_t)(PAGE - 1);
+    uint64_t word;
+    while (page > least && !hl_probe(&word, (const void *)(page - PAGE), sizeof(word))) page -= PAGE;
+    return page < least ? least : page;
+}
+
+static void exclude_below(struct scan *scan, uintptr_t stack_pointer) {
+    for (size_t i = 0; i < scan->roots->mapping_count; i++) {
+        const struct hl_mapping *mapping = &scan->roots->mappings[i];
+        if (stack_pointer - mapping->begin >= mapping->end - mapping->begin) continue;
+        exclude(scan, stack_bottom(mapping->begin, stack_pointer - RED_ZONE), stack_pointer - RED_ZONE);
+    }
+}
+
+static int is_thread_control_block(uintptr_t address) {
+    const uint64_t *words = (const uint64_t *)address;
+    return words[0] == address && words[TCB_SELF / sizeof(*words)] == address;
+}
+
+/* Is this the control block of a thread that has ended? */
+static int is_dead(const struct scan *scan, uintptr_t address) {
+    uint32_t tid;
+    memcpy(&tid, (const char *)address + scan->tid_offset, sizeof(tid));
+    return tid != scan->roots->child->caller && !thread_of(scan, tid);
+}
+
+/* A stack that glibc keeps for the next thread: from behind the one before it in this mapping to its control block. */
+static void exclude_dead_stacks(struct scan *scan, const struct hl_mapping *mapping) {
+    uintptr_t from = mapping->begin;
+    for (uintptr_t at = mapping->begin; at + TCB_BYTES <= mapping->end; at += TCB_ALIGNMENT) {
+        if (!is_thread_control_block(at)) continue;
+        if (is_dead(scan, at)) exclude(scan, from, at + TCB_BYTES);
+        from = at + TCB_BYTES;
+    }
+}
+
+/* A stack begins behind its guard. */
+static int may_hold_stacks(const struct hl_mapping *mapping, const struct hl_mapping *before) {
+    return mapping->readable && mapping->writable && !mapping->path[0] && before->end == mapping->begin &&
+           !before->readable;
+}
+
+static void exclude_stacks(struct scan *scan) {
+    const struct hl_quiet_child *child = scan->roots->child;
+    exclude_below(scan, child->caller_stack);
+    for (uint32_t i = 0; i < child->thread_count; i++)
+        if (child->threads[i].known) exclude_below(scan, child->threads[i].registers.rsp);
+    scan->tid_offset = find_tid_offset(scan);
+    for (size_t i = 1; scan->tid_offset && i < scan->roots->mapping_count; i++)
+        if (may_hold_stacks(&scan->roots->mappings[i], &scan->roots->mappings[i - 1]))
+            exclude_dead_stacks(scan, &scan->roots->mappings[i]);
+}
+
+/* ---- the list of what is excluded ---- */
+
+static void sink(struct hl_range *ranges, size_t at, size_t count) {
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && ranges[child + 1].begin > ranges[child].begin) child++;
+        if (ranges[child].begin <= ranges[at].begin) return;
+        const struct hl_range moved = ranges[at];
+        ranges[at] = ranges[child];
+        ranges[child] = moved;
+    }
+}
+
+/* A heap sort: qsort may allocate. */
+static void sort(struct hl_range *ranges, size_t count) {
+    for (size_t at = count / 2; at-- > 0;) sink(ranges, at, count);
+    for (size_t last = count; last-- > 1;) {
+        const struct hl_range highest = ranges[0];
+        ranges[0] = ranges[last];
+        ranges[last] = highest;
+        sink(ranges, 0, last);
+    }
+}
+
+/* In place: ascending, and none touches another. */
+static size_t merge(struct hl_range *ranges, size_t count) {
+    size_t merged = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (merged && ranges[i].begin <= ranges[merged - 1].end) {
+            if (ranges[i].end > ranges[merged - 1].end) ranges[merged - 1].end = ranges[i].end;
+        } else {
+            ranges[merged++] = ranges[i];
+        }
+    }
+    return merged;
+}
+
+static void exclude_own(struct scan *scan) {
+    const struct hl_own_range *own;
+    const size_t count = hl_own_ranges(&own);
+    for (size_t i = 0; i < count; i++) exclude(scan, own[i].begin, own[i].end);
+    const uintptr_t flight = (uintptr_t)hl_flight.base;
+    exclude(scan, flight, flight + (uintptr_t)hl_flight.header->page_limit * HL_PAGE_SIZE);
+}
+
+static int list_excluded(struct scan *scan) {
+    size_t large = 0;
+    for (uint32_t number = 0; number < scan->graph->count; number++)
+        large += scan->graph->sizes[number] >= HL_MAPPED_LEAST;
+    size_t regions = 0;
+    for (uintptr_t region = 0; region < HL_REGIONS; region++) regions += hl_block_regions[region] != NULL;
+    scan->excluded_room =
+        large + regions * (HL_REGION_BYTES / PAGE) + scan->roots->page_count + 4 * scan->roots->mapping_count + 65536;
+    scan->excluded = hl_own_memory(scan->excluded_room * sizeof(*scan->excluded));
+    if (!scan->excluded) return -ENOMEM;
+    exclude_allocator(scan);
+    exclude_stacks(scan);
+    for (size_t i = 0; i < scan->roots->page_count; i++)
+        exclude(scan, scan->roots->pages[i].begin, scan->roots->pages[i].end);
+    exclude_own(scan);
+    sort(scan->excluded, scan->excluded_count);
+    scan->excluded_count = merge(scan->excluded, scan->excluded_count);
+    return 0;
+}
+
+/* ---- scanning ---- */
+
+/* What the program can write, or could: its data, stacks, own mappings. A file that is shared (a database) holds no
+ * pointers; memory that has no name is shared under this one. */
+static int is_root(const struct hl_mapping *mapping) {
+    if (!mapping->readable || !strncmp(mapping->path, "[v", 2)) return 0;
+    if (mapping->is_file && mapping->shared) return !strncmp(mapping->path, "/dev/zero", 9);
+    return mapping->writable || !mapping->is_file;
+}
+
+static void scan_mappings(struct scan *scan) {
+    size_t next = 0;
+    for (size_t i = 0; i < scan->roots->mapping_count; i++) {
+        const struct hl_mapping *mapping = &scan->roots->mappings[i];
+        uintptr_t at = mapping->begin;
+        if (!is_root(mapping)) continue;
+        while (next > 0 && scan->excluded[next - 1].end > at) next--;
+        for (; next < scan->excluded_count && scan->excluded[next].begin < mapping->end; next++) {
+            if (scan->excluded[next].begin > at) hl_graph_scan(scan->graph, at, scan->excluded[next].begin);
+            if (scan->excluded[next].end > at) at = scan->excluded[next].end;
+        }
+        if (at < mapping->end) hl_graph_scan(scan->graph, at, mapping->end);
+    }
+}
+
+static void scan_registers(struct scan *scan) {
+    const struct hl_quiet_child *child = scan->roots->child;
+    for (uint32_t i = 0; i < child->thread_count; i++) {
+        const uintptr_t begin = (uintptr_t)&child->threads[i].registers;
+        if (child->threads[i].known) hl_graph_scan(scan->graph, begin, begin + sizeof(child->threads[i].registers));
+    }
+}
+
+/* R2. A page may lie in a block (Ruby 3.1): then the block as a whole is no reference. */
+static void scan_objects(struct scan *scan) {
+    for (size_t i = 0; i < scan->roots->page_count; i++) {
+        const struct hl_object_page *page = &scan->roots->pages[i];
+        const uint32_t block = hl_graph_find(scan->graph, page->begin);
+        if (block != HL_NO_BLOCK) hl_graph_do_not_enter(scan->graph, block);
+        for (uintptr_t slot = page->begin; slot + page->slot <= page->end; slot += page->slot)
+            if (hl_graph_peek(slot) & TYPE_MASK) hl_graph_scan(scan->graph, slot, slot + page->slot);
+    }
+}
+
+/* What the dynamic linker keeps for itself (a thread's table of thread-local storage, names, scopes) it points to in
+ * ways of its own. */
+static void reach_linkers_blocks(struct scan *scan) {
+    const uintptr_t base = getauxval(AT_BASE);
+    uintptr_t end = base;
+    for (size_t i = 0; base && i < scan->roots->mapping_count; i++)
+        if (scan->roots->mappings[i].begin == end && scan->roots->mappings[i].is_file)
+            end = scan->roots->mappings[i].end;
+    for (uint32_t number = 0; number < scan->graph->count; number++) {
+        void *block = (void *)scan->graph->begins[number];
+        const struct hl_stack *stack =
+            hl_stack_at(hl_block_tail(block, hl_real_usable(block) - hl_block_tail_size).stack);
+        if (stack && stack->frames[0] - base < end - base) hl_graph_reach(scan->graph, number);
+    }
+}
+
+int hl_roots_scan(struct hl_graph *graph, const struct hl_roots *roots) {
+    struct scan scan = {.graph = graph, .roots = roots};
+    const int failed = list_excluded(&scan);
+    if (failed) return failed;
+    scan_mappings(&scan);
+    scan_registers(&scan);
+    scan_objects(&scan);
+    reach_linkers_blocks(&scan);
+    hl_graph_spread(graph);
+    return 0;
+}

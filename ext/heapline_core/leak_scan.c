@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "leak_scan.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "block_map.h"
+#include "guard.h"
+#include "object_heap.h"
+#include "own_memory.h"
+#include "ruby_vm.h"
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+/* ---- in the program: where Ruby's objects lie ---- */
+
+static int add_page(void *begin, void *end, size_t slot, void *context) {
+    struct hl_leak_scan *scan = context;
+    if (scan->page_count == scan->page_room) return 1;
+    scan->pages[scan->page_count++] = (struct hl_object_page){(uintptr_t)begin, (uintptr_t)end, slot};
+    return 0;
+}
+
+static int list_object_pages(struct hl_leak_scan *scan) {
+    enum { PAGES = 1 << 22 }; /* of 16 kB at least: 64 GB of objects */
+    scan->pages = NULL;
+    scan->page_count = 0;
+    if (!hl_ruby.attached) return 0;
+    scan->page_room = PAGES;
+    scan->pages = hl_own_memory(PAGES * sizeof(*scan->pages));
+    return scan->pages ? hl_object_heap_each_page(add_page, scan) : -ENOMEM;
+}
+
+/* ---- in the copy ---- */
+
+static size_t read_only_data(const struct hl_mapping *mappings, size_t count, struct hl_range *ranges) {
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (mappings[i].is_file && mappings[i].readable && !mappings[i].writable && !mappings[i].executable)
+            ranges[found++] = (struct hl_range){mappings[i].begin, mappings[i].end};
+    return found;
+}
+
+static int look(struct hl_leak_scan *scan) {
+    struct hl_graph graph;
+    struct hl_roots roots = {.child = &scan->child, .pages = scan->pages, .page_count = scan->page_count};
+    const uint64_t begun = now_ns();
+    const int64_t count = hl_memory_maps(&roots.mappings);
+    if (count < 0) return (int)count;
+    roots.mapping_count = (size_t)count;
+    struct hl_range *tables = hl_own_memory((roots.mapping_count + 1) * sizeof(*tables));
+    if (!tables) return -ENOMEM;
+    int failed = hl_graph_create(&graph, tables, read_only_data(roots.mappings, roots.mapping_count, tables));
+    if (!failed) failed = hl_roots_scan(&graph, &roots);
+    if (failed) return failed;
+    hl_graph_finish(&graph);
+    struct hl_leak_figures figures = scan->figures;
+    figures.pause_ns = *scan->child.pause_ns;
+    figures.scan_ns = now_ns() - begun;
+    return hl_leak_report(scan->fd, &graph, &roots, &scan->wish, &figures);
+}
+
+static int work(void *argument) {
+    return -look(argument);
+}
+
+/* ---- in the program ---- */
+
+int hl_leak_scan_start(struct hl_leak_scan *scan) {
+    if (!hl_block_tail_size) return -ENODATA;
+    int failed = list_object_pages(scan);
+    scan->child = (struct hl_quiet_child){.work = work, .argument = scan, .fd = scan->fd, .stop_threads = 1};
+    if (!failed) failed = hl_quiet_child_start(&scan->child);
+    if (failed && scan->pages) hl_own_memory_return(scan->pages, scan->page_room * sizeof(*scan->pages));
+    return failed;
+}
+
+int hl_leak_scan_wait(struct hl_leak_scan *scan) {
+    const int status = hl_quiet_child_wait(&scan->child);
+    if (scan->pages) hl_own_memory_return(scan->pages, scan->page_room * sizeof(*scan->pages));
+    return status >= 127 ? -EIO : -status;
+}

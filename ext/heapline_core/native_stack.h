@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The native call stack of an allocation, interned: equal stacks have one number.
+ *
+ * A stack is the return addresses from the allocation's caller outwards. What tells of a leak lies between the
+ * allocation and the method in C that Ruby called, so the walk ends a few frames after it came back into the VM, and
+ * after HL_STACK_FRAMES at the latest.
+ *
+ * N1  A stack is complete before its number is known to anyone, and never changes or goes away.
+ * N2  No word is read that was not found to be mapped: each thread remembers the piece of stack that it walked before.
+ * Callable from any thread inside malloc; no lock, and a system call only where the stack reaches a new page.
+ */
+#ifndef HL_NATIVE_STACK_H
+#define HL_NATIVE_STACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HL_STACK_FRAMES = 32,
+    HL_STACK_VM_FRAMES = 12, /* of one that has not left the VM yet */
+    HL_STACK_VM_AFTER = 4,   /* of the VM behind a library's */
+};
+
+struct hl_stack {
+    uint32_t count;
+    uint32_t hash;
+    uint64_t frames[];
+};
+
+/* The tables' memory; 0 or -ENOMEM. */
+int hl_stack_create(void);
+
+/* The number of the stack that ends in a call from `caller`; 0 where there was no room for it. */
+uint32_t hl_stack_here(uintptr_t caller);
+
+/* NULL for 0. */
+const struct hl_stack *hl_stack_at(uint32_t number);
+
+/* Bytes that the interned stacks take. */
+size_t hl_stack_bytes(void);
+
+/* Walk from the caller of `caller`'s callee into `frames`; the number of frames, at least 1. */
+uint32_t hl_stack_walk(uintptr_t caller, uint64_t *frames);
+
+#endif
