@@ -547,6 +547,13 @@ static VALUE rbhl_request_figures(VALUE self, VALUE path, VALUE survey, VALUE tr
                              (RTEST(trim) ? HL_REQUEST_TRIM : 0u));
 }
 
+/* Native.request_leaks(path, since_baseline, reachable) -> Hash: the same. */
+static VALUE rbhl_request_leaks(VALUE self, VALUE path, VALUE since, VALUE reachable) {
+    (void)self;
+    return request(path, HL_REQUEST_LEAKS | (RTEST(since) ? HL_REQUEST_LEAKS_SINCE : 0u) |
+                             (RTEST(reachable) ? HL_REQUEST_LEAKS_REACHABLE : 0u));
+}
+
 void rbhl_define_flight(VALUE native, VALUE error) {
     rb_gc_register_mark_object(error);
     flight_error = error;
@@ -562,4 +569,5 @@ void rbhl_define_flight(VALUE native, VALUE error) {
     rb_define_singleton_method(native, "request_baseline", rbhl_request_baseline, 1);
     rb_define_singleton_method(native, "request_figures", rbhl_request_figures, 3);
     rb_define_singleton_method(native, "request_twin", rbhl_request_twin, 3);
+    rb_define_singleton_method(native, "request_leaks", rbhl_request_leaks, 3);
 }

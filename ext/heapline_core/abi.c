@@ -14,6 +14,7 @@
 #include "objects.h"
 #include "own_memory.h"
 #include "platform.h"
+#include "ruby_vm.h"
 #include "site_table.h"
 #include "twin_errand.h"
 
@@ -131,9 +132,10 @@ HL_EXPORT void heapline_objects_each(uint64_t from, uint64_t to, heapline_object
     if (heapline_enabled()) hl_objects_each(from, to, visit, context);
 }
 
-HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int reachable, uint64_t gc_ns, void **handle) {
+HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int reachable, void **handle) {
     const int saved = errno;
     int failed = -ESRCH;
+    const uint64_t gc_ns = hl_ruby.attached ? hl_leak_scan_collect() : 0;
     hl_guard_enter(&hl_thread);
     struct hl_leak_scan *scan = heapline_enabled() ? hl_own_memory(sizeof(*scan)) : NULL;
     if (scan) {

@@ -8,6 +8,7 @@
 #include "allocator.h"
 #include "flight.h"
 #include "guard.h"
+#include "leak_file.h"
 #include "object_heap.h"
 #include "objects.h"
 #include "ruby_vm.h"
@@ -15,7 +16,9 @@
 
 enum { STACK_BYTES = 256 * 1024 };
 static const uint64_t PAUSE_NS = 2000000000; /* from one trim to the next */
-_Static_assert(HL_REQUEST_ERRANDS == (HL_REQUEST_FIGURES | HL_REQUEST_SURVEY | HL_REQUEST_TRIM | HL_REQUEST_TWIN),
+enum { LEAKS = HL_REQUEST_LEAKS | HL_REQUEST_LEAKS_SINCE | HL_REQUEST_LEAKS_REACHABLE };
+_Static_assert(HL_REQUEST_ERRANDS ==
+                   (HL_REQUEST_FIGURES | HL_REQUEST_SURVEY | HL_REQUEST_TRIM | HL_REQUEST_TWIN | LEAKS),
                "the bits of errands");
 
 static uint32_t wanted;  /* for the job, then for the helper */
@@ -43,7 +46,7 @@ static void *help(void *unused) {
     return NULL;
 }
 
-static int start_helper(void) {
+int hl_errand_thread(void *(*work)(void *unused)) {
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
@@ -52,7 +55,7 @@ static int start_helper(void) {
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int failed = pthread_create(&thread, &attributes, help, NULL);
+    const int failed = pthread_create(&thread, &attributes, work, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return -failed;
@@ -63,11 +66,13 @@ static void job(void *unused) {
     const int saved = errno;
     (void)unused;
     if (__atomic_fetch_and(&wanted, ~(uint32_t)HL_REQUEST_TWIN, __ATOMIC_ACQ_REL) & HL_REQUEST_TWIN) hl_twin_errand();
+    const uint32_t leaks = __atomic_fetch_and(&wanted, ~(uint32_t)LEAKS, __ATOMIC_ACQ_REL) & LEAKS;
+    if (leaks) hl_leak_file_errand(leaks);
     hl_object_heap_measure();
     hl_objects_settle();
     hl_guard_enter(&hl_thread);
     if (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) && !__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST) &&
-        start_helper())
+        hl_errand_thread(help))
         __atomic_store_n(&running, 0, __ATOMIC_SEQ_CST); /* no thread can be made: its figures stay as they were */
     hl_guard_leave(&hl_thread);
     errno = saved;
@@ -82,4 +87,5 @@ void hl_errand_ask(uint32_t request) {
 
 void hl_errand_after_fork_child(void) {
     wanted = running = 0;
+    hl_leak_file_after_fork_child();
 }

@@ -16,10 +16,13 @@
 
 #include <stdint.h>
 
-enum { HL_REQUEST_ERRANDS = 2 | 4 | 8 | 16 };
+enum { HL_REQUEST_ERRANDS = 2 | 4 | 8 | 16 | 0x700 };
 
 /* See to these bits of enum hl_request. Inside malloc, with the guard entered. */
 void hl_errand_ask(uint32_t request);
+
+/* Start a detached thread with all signals blocked. 0 or -errno. With the guard entered. */
+int hl_errand_thread(void *(*work)(void *unused));
 
 /* In a forked child, with the guard entered. */
 void hl_errand_after_fork_child(void);

@@ -91,11 +91,11 @@ uint64_t heapline_objects_next_generation(void);
 typedef void heapline_object_visitor(void *context, uintptr_t object, uint32_t site, uint64_t generation);
 void heapline_objects_each(uint64_t from, uint64_t to, heapline_object_visitor *visit, void *context);
 
-/* Begin to look for lost blocks (HEAPLINE=blocks), after a full GC that took gc_ns nanoseconds: a report as JSON (see
- * docs/flight-file.md) goes to `fd` from a copy of the process. Of blocks born in generation `since` or later;
+/* A full GC; then begin to look for lost blocks (HEAPLINE=blocks): a report as JSON (see docs/flight-file.md) goes to
+ * `fd` from a copy of the process. Of blocks born in generation `since` or later;
  * `reachable` 1: with records of those that are reachable. With the GVL, outside GC. *scan is for heapline_leaks_wait.
  * 0, -ENODATA where blocks are not kept, or -errno. */
-int heapline_leaks_start(int fd, uint64_t since, int reachable, uint64_t gc_ns, void **scan);
+int heapline_leaks_start(int fd, uint64_t since, int reachable, void **scan);
 /* Wait until the report is complete; with or without the GVL. 0 or -errno. */
 int heapline_leaks_wait(void *scan);
 

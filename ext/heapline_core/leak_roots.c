@@ -12,12 +12,15 @@
 #include "native_stack.h"
 #include "own_memory.h"
 #include "probe.h"
+#include "ruby_vm.h"
 
 enum {
     PAGE = 4096,
     REGION_BYTES = 1 << HL_REGION_SHIFT,
     WINDOW_BYTES = PAGE * 16, /* of memory that one page of marks stands for */
     RED_ZONE = 128,
+    TRANSIENT_BLOCK = 1 << 15,
+    TRANSIENT_HEAP = 1 << 25,
     TYPE_MASK = 0x1f, /* of an object's first word; 0: the slot is free */
     /* struct pthread, which ends a thread's stack */
     TCB_SELF = 16,
@@ -156,6 +159,32 @@ static void exclude_stacks(struct scan *scan) {
             exclude_dead_stacks(scan, &scan->roots->mappings[i]);
 }
 
+/* ---- Ruby's transient heap ---- */
+
+/* Ruby 3.1 and 3.2 keep the elements of young arrays, hashes and structs in 32 MB of blocks that are written over again
+ * and again. They are references to objects, which are scanned themselves. At 8 a block has the address of the next
+ * one: when most have one, and all that they have lies in these 32 MB, it is this heap. */
+static int is_transient_heap(uintptr_t begin) {
+    unsigned linked = 0;
+    for (uintptr_t block = begin; block < begin + TRANSIENT_HEAP; block += TRANSIENT_BLOCK) {
+        const uint64_t next = ((const uint64_t *)block)[1];
+        if (next && (next - begin >= TRANSIENT_HEAP || next % TRANSIENT_BLOCK)) return 0;
+        linked += next != 0;
+    }
+    return linked > TRANSIENT_HEAP / TRANSIENT_BLOCK / 2;
+}
+
+static void exclude_transient_heap(struct scan *scan) {
+    if (!hl_ruby.layout || hl_ruby.layout->major != 3 || hl_ruby.layout->minor > 2) return;
+    for (size_t i = 0; i < scan->roots->mapping_count; i++) {
+        const struct hl_mapping *mapping = &scan->roots->mappings[i];
+        if (!mapping->readable || !mapping->writable || mapping->path[0]) continue;
+        uintptr_t begin = (mapping->begin + TRANSIENT_BLOCK - 1) & ~(uintptr_t)(TRANSIENT_BLOCK - 1);
+        while (begin + TRANSIENT_HEAP <= mapping->end && !is_transient_heap(begin)) begin += TRANSIENT_BLOCK;
+        if (begin + TRANSIENT_HEAP <= mapping->end) exclude(scan, begin, begin + TRANSIENT_HEAP);
+    }
+}
+
 /* ---- the list of what is excluded ---- */
 
 static void sink(struct hl_range *ranges, size_t at, size_t count) {
@@ -212,6 +241,7 @@ static int list_excluded(struct scan *scan) {
     if (!scan->excluded) return -ENOMEM;
     exclude_allocator(scan);
     exclude_stacks(scan);
+    exclude_transient_heap(scan);
     for (size_t i = 0; i < scan->roots->page_count; i++)
         exclude(scan, scan->roots->pages[i].begin, scan->roots->pages[i].end);
     exclude_own(scan);

@@ -72,6 +72,12 @@ static int work(void *argument) {
 
 /* ---- in the program ---- */
 
+uint64_t hl_leak_scan_collect(void) {
+    const uint64_t begun = now_ns();
+    hl_ruby_collect();
+    return now_ns() - begun;
+}
+
 int hl_leak_scan_start(struct hl_leak_scan *scan) {
     if (!hl_block_tail_size) return -ENODATA;
     int failed = list_object_pages(scan);

@@ -4,7 +4,7 @@
  * program's references begin (leak_roots.h) which of them can still be reached (block_graph.h), and writes what it
  * found (leak_report.h). The program waits only until the copy is made.
  *
- * With the GVL outside GC, or where no VM runs; the guard is entered. A full GC before is the caller's business.
+ * With the GVL outside GC, or where no VM runs.
  */
 #ifndef HL_LEAK_SCAN_H
 #define HL_LEAK_SCAN_H
@@ -23,7 +23,12 @@ struct hl_leak_scan {
     size_t page_count, page_room;
 };
 
-/* Begin a scan; `fd` and `wish` are set by the caller. 0, -ENODATA where blocks are not kept, or -errno. */
+/* A full GC, so that what only garbage leads to is freed or found; the nanoseconds that it took. Without the guard:
+ * free functions and finalizers run. */
+uint64_t hl_leak_scan_collect(void);
+
+/* With the guard entered: begin a scan; `fd` and `wish` are set by the caller. 0, -ENODATA where blocks are not kept,
+ * or -errno. */
 int hl_leak_scan_start(struct hl_leak_scan *scan);
 
 /* Wait for its end: 0 or -errno. Then the report is complete. */

@@ -24,6 +24,7 @@
 #include "flight.h"
 #include "lane.h"
 #include "lane_repair.h"
+#include "leak_file.h"
 #include "library.h"
 #include "location.h"
 #include "native_stack.h"
@@ -83,6 +84,10 @@ static void ruby_ends(void) {
     const int due = hl_exit_report_due();
     if (due) hl_ruby_flush_output();
     if (due && hl_options.gc) hl_ruby_collect();
+    if (hl_leak_file_due()) hl_leak_file_at_exit();
+    if (!hl_exit_report_due()) return;
+    hl_ruby_flush_output();
+    if (hl_options.gc) hl_ruby_collect();
     hl_objects_settle();
     if (!due) return;
     hl_object_heap_measure();
@@ -270,6 +275,7 @@ static void begin(void) {
     }
     hl_preload_put_first();
     hl_exit_report_prepare();
+    hl_leak_file_prepare();
     int failed = make_ready();
     if (failed) {
         hl_life = HL_LIFE_INERT;

@@ -214,5 +214,5 @@ void hl_object_rows_repair(void) {
     header->object_rows = count;
     hl_object_rows.allocated = header->objects_allocated;
     hl_object_rows.freed = header->objects_freed;
-    munmap(living, HL_OBJECT_ROWS_MAX * sizeof(*living));
+    hl_own_memory_return(living, HL_OBJECT_ROWS_MAX * sizeof(*living));
 }

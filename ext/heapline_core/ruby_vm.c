@@ -146,8 +146,24 @@ static void find_gc_count(void) {
     if (counter && *counter == hl_ruby.rb_gc_count()) hl_gc_counter = counter;
 }
 
+static hl_value start_gc(hl_value module) {
+    return hl_ruby.rb_funcallv(module, hl_ruby.rb_intern("start"), 0, NULL);
+}
+
+/* rb_gc_start leaves objects whose free functions are deferred to the next safe point, GC.start does not. Where the
+ * program has turned GC off, it is on for the moment. */
 void hl_ruby_collect(void) {
-    hl_ruby.rb_gc_start();
+    const hl_value *module = dlsym(RTLD_DEFAULT, "rb_mGC");
+    int raised = 0;
+    if (!module || !hl_ruby.rb_funcallv || !hl_ruby.rb_intern || !hl_ruby.rb_gc_enable || !hl_ruby.rb_gc_disable ||
+        !hl_ruby.rb_errinfo || !hl_ruby.rb_set_errinfo) {
+        hl_ruby.rb_gc_start();
+        return;
+    }
+    const hl_value error = hl_ruby.rb_errinfo(), was_off = hl_ruby.rb_gc_enable();
+    hl_ruby.rb_protect(start_gc, *module, &raised);
+    if (raised) hl_ruby.rb_set_errinfo(error);
+    if (was_off) hl_ruby.rb_gc_disable();
 }
 
 /* Ruby itself would flush after the last at_exit handler: the report would come before the program's last words. */

@@ -15,6 +15,8 @@ module Heapline
                  "heap diff" => "Heap::Diff", "heap find" => "Heap::Find", "heap dominators" => "Heap::Dominators",
                  "heap graph" => "Heap::Graph", "heap report" => "Heap::Report",
                  "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
+                 "growth" => :Growth, "serve" => :Serve, "leaks" => :Leaks, "doctor" => :Doctor, "help" => :Help,
+                 "version" => :Version }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 
     OK = 0

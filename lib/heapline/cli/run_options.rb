@@ -29,6 +29,8 @@ module Heapline
                    help: "make require \"mwrap\" load a compatible Mwrap"),
         Option.new(key: :public, kind: :flag, switch: ["--public-api"],
                    help: "find lines through Ruby's public API only (slower)"),
+        Option.new(key: :blocks, kind: :flag, switch: ["--blocks"],
+                   help: "keep each live block findable, with its native stack: for heapline leaks PID"),
         Option.new(key: :sites, kind: :count, switch: ["--sites N"],
                    help: "limit of distinct sites (131072); more count as (other)"),
         Option.new(key: :log, kind: :path, switch: ["--log FILE"],

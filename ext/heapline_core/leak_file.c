@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "leak_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "errand.h"
+#include "flight.h"
+#include "guard.h"
+#include "leak_scan.h"
+#include "text.h"
+
+enum { PATH_BYTES = 640 };
+
+static char asked[PATH_BYTES]; /* HEAPLINE_LEAKS */
+static char final[PATH_BYTES], partial[PATH_BYTES + 8];
+static struct hl_leak_scan scan;
+static uint32_t running; /* there is one search at a time */
+
+void hl_leak_file_prepare(void) {
+    const char *given = secure_getenv("HEAPLINE_LEAKS");
+    if (given && (given[0] == '0' || given[0] == '1') && given[1] == '/' && strlen(given) < sizeof(asked) - 32)
+        hl_text(asked, sizeof(asked), "%s", given);
+}
+
+int hl_leak_file_due(void) {
+    return asked[0] != 0;
+}
+
+/* Begin a search that goes to PID.leaks in the directory. 0 or -errno. */
+static int begin(const char *directory, struct hl_leak_wish wish, uint64_t gc_ns) {
+    hl_text(final, sizeof(final), "%s/%d.leaks", directory, (int)getpid());
+    hl_text(partial, sizeof(partial), "%s.part", final);
+    unlink(partial);
+    scan.fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (scan.fd < 0) return -errno;
+    scan.wish = wish;
+    scan.figures = (struct hl_leak_figures){.gc_ns = gc_ns};
+    const int failed = hl_leak_scan_start(&scan);
+    if (!failed) return 0;
+    close(scan.fd);
+    unlink(partial);
+    return failed;
+}
+
+static int finish(void) {
+    int failed = hl_leak_scan_wait(&scan);
+    close(scan.fd);
+    if (!failed && rename(partial, final)) failed = -errno;
+    if (failed) unlink(partial);
+    return failed;
+}
+
+/* ---- at the end ---- */
+
+void hl_leak_file_at_exit(void) {
+    const uint64_t gc_ns = hl_leak_scan_collect();
+    const struct hl_leak_wish wish = {0, asked[0] == '1'};
+    hl_guard_enter(&hl_thread);
+    int failed = begin(asked + 1, wish, gc_ns);
+    if (!failed) failed = finish();
+    if (failed) hl_say("lost blocks were not looked for in process %d: %s", (int)getpid(), strerror(-failed));
+    hl_guard_leave(&hl_thread);
+}
+
+/* ---- on request ---- */
+
+static void *wait_for_it(void *unused) {
+    (void)unused;
+    hl_guard_enter(&hl_thread);
+    finish();
+    __atomic_store_n(&running, 0, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static int begin_beside_flight(uint32_t request, uint64_t gc_ns) {
+    const uint64_t baseline = hl_load64(&hl_flight.header->baseline_generation);
+    const struct hl_leak_wish wish = {request & HL_REQUEST_LEAKS_SINCE ? baseline : 0,
+                                      (request & HL_REQUEST_LEAKS_REACHABLE) != 0};
+    char path[PATH_BYTES];
+    if (!hl_flight_path(path, sizeof(path) - 32)) return -ENOENT;
+    *strrchr(path, '/') = 0;
+    return begin(path, wish, gc_ns);
+}
+
+void hl_leak_file_errand(uint32_t request) {
+    if (__atomic_exchange_n(&running, 1, __ATOMIC_ACQUIRE)) return;
+    const uint64_t gc_ns = hl_leak_scan_collect();
+    hl_guard_enter(&hl_thread);
+    int failed = begin_beside_flight(request, gc_ns);
+    if (!failed && hl_errand_thread(wait_for_it)) finish();
+    if (failed) __atomic_store_n(&running, 0, __ATOMIC_RELEASE);
+    hl_guard_leave(&hl_thread);
+}
+
+void hl_leak_file_after_fork_child(void) {
+    running = 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The search for lost blocks that heapline makes of itself, its report in a file: at the end of a process, in the
+ * directory that HEAPLINE_LEAKS names ("0" or "1", which asks for reachable blocks too, and the directory); and when
+ * another process asks, beside the flight file. The file gets its name, PID.leaks, when it is complete.
+ */
+#ifndef HL_LEAK_FILE_H
+#define HL_LEAK_FILE_H
+
+#include <stdint.h>
+
+/* At the start: the program may change its environment. */
+void hl_leak_file_prepare(void);
+
+/* Is the end to be searched? */
+int hl_leak_file_due(void);
+
+/* In the last at_exit handler, with the GVL, without the guard. Waits until the report is complete. */
+void hl_leak_file_at_exit(void);
+
+/* HL_REQUEST_LEAKS and what goes with it, in a postponed job, without the guard. Waits until the copy is made; a thread
+ * of heapline's own waits for its end. */
+void hl_leak_file_errand(uint32_t request);
+
+/* In a forked child, with the guard entered. */
+void hl_leak_file_after_fork_child(void);
+
+#endif

@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require "json"
+require_relative "inert"
+
+module Heapline
+  module Format
+    # Lost blocks as one JSON object. Keys carry their unit; docs/leaks.md describes each; a change of their meaning raises
+    # schema_version.
+    class LeaksJson
+      SCHEMA_VERSION = 1
+
+      # kinds: of the records that are in it.
+      def initialize(kinds: %i[definite indirect possible])
+        @kinds = kinds
+      end
+
+      # Write `leaks` (Model::Leaks) and a line end to `io`.
+      def render(leaks, io)
+        io.write("#{JSON.pretty_generate(to_h(leaks), ascii_only: true)}\n")
+      end
+
+      # The object as a Hash.
+      def to_h(leaks)
+        { schema_version: SCHEMA_VERSION, lost: leaks.lost?, lost_blocks: leaks.lost_blocks,
+          lost_bytes: leaks.lost_bytes, processes: leaks.searches.map { |search| process(search) },
+          records: leaks.select { |record| @kinds.include?(record.kind) }.map { |record| record(record) },
+          not_shown: leaks.dropped.map { |reason, sums| not_shown(reason, sums) } }
+      end
+
+      private
+
+      def process(search)
+        { pid: search.pid, live_blocks: search.blocks, live_bytes: search.bytes, generation: search.generation,
+          pause_ms: milliseconds(search.pause), gc_ms: milliseconds(search.gc), search_ms: milliseconds(search.scan),
+          threads: search.threads, threads_without_registers: search.threads_without_registers,
+          blocks_missed: search.blocks_missed,
+          totals: search.totals.transform_values { |blocks, bytes| { blocks: blocks, bytes: bytes } } }
+      end
+
+      def milliseconds(seconds)
+        (seconds * 1000).round(3)
+      end
+
+      def record(record)
+        place = record.location
+        { kind: record.kind, pid: record.pid, blocks: record.blocks, bytes: record.bytes,
+          led_blocks: record.led_blocks, led_bytes: record.led_bytes, location: text(place.to_s), path: text(place.path),
+          line: place.lineno, label: text(place.label), library: text(place.library), tag: text(record.tag),
+          first_generation: record.first_generation, last_generation: record.last_generation,
+          addresses: record.addresses.map { |address| format("0x%x", address) },
+          frames: record.frames.map { |frame| frame(frame) } }
+      end
+
+      def frame(frame)
+        { function: text(frame.function), file: text(frame.file), line: frame.line, library: text(frame.path),
+          offset: frame.offset, inlined: frame.inlined }
+      end
+
+      def not_shown(reason, sums)
+        { reason: text(reason), records: sums[0], blocks: sums[1], bytes: sums[2] }
+      end
+
+      def text(value)
+        value && Inert.valid(value)
+      end
+    end
+  end
+end

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require_relative "../model/native_frame"
+require_relative "object_file"
+
+module Heapline
+  module Leaks
+    # The code of one process: which library a return address lies in, and what its frames are called.
+    class Code
+      # A mapping of code: addresses of the process, the file, and where in the file it begins.
+      Mapping = Struct.new(:path, :begin, :end, :offset)
+
+      # mappings: Array of Hash with "path", "begin", "end", "offset". vm: an address in the Ruby VM. symbols: Symbols.
+      def initialize(mappings, vm:, symbols:)
+        @mappings = mappings.map { |each| Mapping.new(*each.values_at("path", "begin", "end", "offset")) }
+                            .sort_by(&:begin)
+        @symbols = symbols
+        @objects = {}
+        @vm = mapping(vm)&.path
+      end
+
+      # Path of the object that holds the Ruby VM, or nil.
+      attr_reader :vm
+
+      # Path of the object at an address, or nil.
+      def path(address)
+        mapping(address)&.path
+      end
+
+      # Arrays of NativeFrame, one for each stack; a stack is an Array of return addresses. All at once: a tool is asked
+      # once for each object.
+      def frames(stacks)
+        names = look_up(stacks.flatten.uniq)
+        stacks.map { |stack| stack.flat_map { |address| named(address, names) } }
+      end
+
+      private
+
+      def mapping(address)
+        found = @mappings.bsearch_index { |each| each.end > address }
+        each = found && @mappings[found]
+        each if each && each.begin <= address
+      end
+
+      # { path => { address in it => names } }
+      def look_up(addresses)
+        wanted = addresses.group_by { |address| path(address) }
+        wanted.delete(nil)
+        wanted.to_h { |path, inside| [path, @symbols.names(path, inside.map { |address| in_object(address) }.uniq)] }
+      end
+
+      # The call lies before its return address.
+      def in_object(address)
+        found = mapping(address)
+        object(found.path).address(address - 1 - found.begin + found.offset)
+      end
+
+      def object(path)
+        @objects[path] ||= ObjectFile.new(path)
+      end
+
+      def named(address, names)
+        path = path(address)
+        return [Model::NativeFrame.new(inlined: false)] unless path
+
+        at = in_object(address)
+        found = known(path, at, names[path].fetch(at, []))
+        found.each_with_index.map do |name, index|
+          Model::NativeFrame.new(**name.to_h, library: File.basename(path), path: path, offset: at,
+                                              inlined: index < found.size - 1)
+        end
+      end
+
+      # Where an object has neither debug information nor all its symbols, tools name the nearest one that it exports. No
+      # name is better than a wrong one.
+      def known(path, offset, names)
+        return names if names.any? && (names.any?(&:line) || object(path).named?)
+
+        [Symbols::Name.new(object(path).exported(offset))]
+      end
+    end
+  end
+end

@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+require "open3"
+
+module Heapline
+  module Leaks
+    # Names and lines of native code, asked of a tool that reads debug information: eu-addr2line of elfutils, addr2line of
+    # binutils, or LLVM's. Separate debug files and inlined functions are those tools' business.
+    class Symbols
+      TOOLS = %w[eu-addr2line addr2line llvm-addr2line].freeze
+      PACKAGES = "apt-get install binutils, dnf install binutils, apk add binutils, pacman -S binutils"
+      # The preloaded core is not for the tool; nor is its locale.
+      ENVIRONMENT = { "LD_PRELOAD" => nil, "HEAPLINE" => nil, "HEAPLINE_LEAKS" => nil, "LC_ALL" => "C" }.freeze
+      # So many addresses are asked for at once: a command line has an end.
+      BATCH = 500
+      # One function at an address: its name, source file and line, each or nil.
+      Name = Struct.new(:function, :file, :line)
+
+      # Path of the tool, or nil.
+      attr_reader :tool
+
+      def initialize(env = ENV)
+        directories = env["PATH"].to_s.split(":")
+        @tool = TOOLS.flat_map { |name| directories.map { |directory| File.join(directory, name) } }
+                     .find { |path| File.executable?(path) && File.file?(path) }
+        @known = Hash.new { |known, path| known[path] = {} }
+      end
+
+      # Hash of address => Array of Name, the innermost function first. `addresses` are as the object's symbol table counts.
+      # What cannot be told has none.
+      def names(path, addresses)
+        known = @known[path]
+        (addresses - known.keys).each_slice(BATCH) { |batch| known.merge!(ask(path, batch)) }
+        known.slice(*addresses)
+      end
+
+      private
+
+      def ask(path, addresses)
+        return addresses.to_h { |address| [address, []] } unless tool && File.file?(path)
+
+        words = addresses.map { |address| format("0x%x", address) }
+        output, = Open3.capture2(ENVIRONMENT, tool, "-a", "-f", "-i", "-C", "-e", path, *words, err: File::NULL)
+        answers = parse(output)
+        addresses.to_h { |address| [address, answers.fetch(address, [])] }
+      end
+
+      # "0x0000000000001139\nleak\n/src/a.c:12\nmain\n/src/a.c:20\n": an address, then pairs of lines.
+      def parse(output)
+        answers = {}
+        lines = output.b.lines(chomp: true)
+        until lines.empty?
+          address = Integer(lines.shift, 16, exception: false)
+          pairs = []
+          pairs << lines.shift(2) while lines.any? && !lines.first.match?(/\A0x\h+\z/)
+          answers[address] = pairs.filter_map { |function, place| name(function, place.to_s) } if address
+        end
+        answers
+      end
+
+      def name(function, place)
+        file, line = place.sub(/ \(.*\z/n, "").match(/\A(.*?):(\d+|\?)(?::\d+)?\z/n)&.captures
+        file = nil if file.nil? || file.start_with?("??") || file.empty? || line.to_i.zero?
+        function = nil if function.start_with?("??")
+        Name.new(function&.force_encoding(Encoding::UTF_8), file&.dup&.force_encoding(Encoding::UTF_8),
+                 (line.to_i if file))
+      end
+    end
+  end
+end

@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+module Heapline
+  module Model
+    # Blocks of one class of loss that one native stack and one Ruby line asked for. A frozen plain value.
+    #
+    # kind::              :definite (nothing leads to them), :indirect (only lost blocks do), :possible (only pointers into
+    #                     the middle of blocks do), :reachable
+    # blocks, bytes::     of these; bytes as they were requested
+    # led_blocks, led_bytes:: of :definite: blocks that are indirectly lost through them
+    # location::          Model::Location of the Ruby line
+    # tag::               the tag that was set then, or nil
+    # frames::            Array of NativeFrame, the caller of malloc first
+    # first_generation, last_generation:: when the first and the last of them was asked for
+    # addresses::         of up to three of them
+    # pid::               of the process
+    LossRecord = Struct.new(:kind, :blocks, :bytes, :led_blocks, :led_bytes, :location, :tag, :frames, :first_generation,
+                            :last_generation, :addresses, :pid, keyword_init: true) do
+      def initialize(**)
+        super
+        freeze
+      end
+
+      # Definitely or indirectly.
+      def lost?
+        kind == :definite || kind == :indirect
+      end
+
+      # The method's label, or nil.
+      def label
+        location.label
+      end
+
+      # Base name of the library that called malloc; nil: the Ruby VM.
+      def library
+        location.library
+      end
+    end
+  end
+end

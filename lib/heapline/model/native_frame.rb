@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+module Heapline
+  module Model
+    # One frame of a native call stack. A frozen plain value.
+    #
+    # function::  name of the function (C++ names readable), or nil where no symbol tells
+    # file::      source file, or nil
+    # line::      line in it, or nil
+    # library::   base name of the shared object, or nil where the address lies in none (code of a JIT)
+    # path::      the same with its directory
+    # offset::    the call's address in that object, as its symbol table counts
+    # inlined::   true where the compiler put this function into the one of the next frame
+    NativeFrame = Struct.new(:function, :file, :line, :library, :path, :offset, :inlined, keyword_init: true) do
+      def initialize(**)
+        super
+        freeze
+      end
+
+      # "parse_document", or "libfoo.so+0x1f30" where no symbol tells.
+      def name
+        function || place
+      end
+
+      # "parser.c:120", or "libfoo.so+0x1f30" where no line is known.
+      def place
+        return "#{file}:#{line}" if file && line
+
+        library ? format("%<library>s+0x%<offset>x", library: library, offset: offset) : "unknown code"
+      end
+    end
+  end
+end
