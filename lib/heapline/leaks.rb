@@ -1,13 +1,15 @@
 # frozen_string_literal: true
 
 require "tempfile"
+require_relative "leaks/beside"
 require_relative "leaks/reader"
 require_relative "leaks/suppressions"
 
 # Lost blocks of this process.
 module Heapline
   class << self
-    # Look for blocks that nothing leads to any more: after a full GC, in a copy of the process; the other threads go on.
+    # Look for blocks that nothing leads to any more: after a full GC, in a copy of the process; the other threads go
+    # on.
     # Model::Leaks: Enumerable of Model::LossRecord. Needs HEAPLINE=blocks (or `heapline leaks …`).
     #
     #   leaks = Heapline.leaks(library: /my_extension/)
@@ -26,7 +28,8 @@ module Heapline
       rules = Leaks::Rules.new(library: library && Regexp.new(library), all: all,
                                suppressions: Leaks::Suppressions.read([Leaks::Suppressions::SHIPPED, *suppressions]))
       since = Native.read_header(Native.flight_fd)[:baseline_generation] if since == :baseline
-      quiet { Leaks::Reader.new(rules: rules).read(Leaks.search(since, reachable), "the search") }
+      symbols = Leaks::Symbols.new(run: Leaks::Beside.method(:output))
+      quiet { Leaks::Reader.new(rules: rules, symbols: symbols).read(Leaks.search(since, reachable), "the search") }
     end
   end
 

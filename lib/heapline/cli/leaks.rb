@@ -11,7 +11,8 @@ require_relative "size"
 
 module Heapline
   module CLI
-    # `heapline leaks CMD`, `heapline leaks PID`: the blocks that nothing leads to any more, at the end of a program or now.
+    # `heapline leaks CMD`, `heapline leaks PID`: the blocks that nothing leads to any more, at the end of a program or
+    # now.
     class Leaks < Command
       USAGE_LINE = "leaks [options] PID | leaks [options] [--] COMMAND [ARGUMENTS]"
       SUMMARY = "Find lost blocks: at the end of a command, or in a running process"
@@ -98,15 +99,10 @@ module Heapline
 
       def show(leaks)
         @err.puts symbols_hint if leaks.any? && !Heapline::Leaks::Symbols.new(@env).tool
-        return format(format_name).render(leaks, out) unless @options[:output]
+        return format(format_name).render(leaks, @out) unless @options[:output]
 
         OutputFile.write(@options[:output]) { |file| format(format_name).render(leaks, file) }
         @err.puts "heapline: wrote #{@options[:output]}"
-      end
-
-      # A command's own output goes where ours would.
-      def out
-        @out
       end
 
       def symbols_hint

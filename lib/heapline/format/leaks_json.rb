@@ -5,8 +5,8 @@ require_relative "inert"
 
 module Heapline
   module Format
-    # Lost blocks as one JSON object. Keys carry their unit; docs/leaks.md describes each; a change of their meaning raises
-    # schema_version.
+    # Lost blocks as one JSON object. Keys carry their unit; docs/leaks.md describes each; a change of their meaning
+    # raises schema_version.
     class LeaksJson
       SCHEMA_VERSION = 1
 
@@ -45,8 +45,9 @@ module Heapline
       def record(record)
         place = record.location
         { kind: record.kind, pid: record.pid, blocks: record.blocks, bytes: record.bytes,
-          led_blocks: record.led_blocks, led_bytes: record.led_bytes, location: text(place.to_s), path: text(place.path),
-          line: place.lineno, label: text(place.label), library: text(place.library), tag: text(record.tag),
+          led_blocks: record.led_blocks, led_bytes: record.led_bytes, location: text(place.to_s),
+          path: text(place.path), line: place.lineno,
+          label: text(place.label), library: text(place.library), tag: text(record.tag),
           first_generation: record.first_generation, last_generation: record.last_generation,
           addresses: record.addresses.map { |address| format("0x%x", address) },
           frames: record.frames.map { |frame| frame(frame) } }

@@ -7,8 +7,8 @@ require_relative "leaks_text"
 
 module Heapline
   module Format
-    # Lost blocks as JUnit XML, which CI systems show: each lost record is a failed test case, named by its place; without
-    # any, one case passes. What is possibly lost is in the output of the suite.
+    # Lost blocks as JUnit XML, which CI systems show: each lost record is a failed test case, named by its place;
+    # without any, one case passes. What is possibly lost is in the output of the suite.
     class LeaksJunit
       def initialize(kinds: %i[definite indirect possible])
         @kinds = kinds

@@ -10,6 +10,8 @@ module Heapline
     class LeaksText
       TITLES = { definite: "definitely lost", indirect: "indirectly lost", possible: "possibly lost",
                  reachable: "still reachable" }.freeze
+      UNSEEN = "the registers of %d threads could not be read (ptrace is not permitted): what only a register points " \
+               "to looks lost"
       COLORS = { definite: :red, indirect: :red, possible: :yellow, reachable: :dim }.freeze
 
       # kinds: of the records that are shown. top: of each kind so many (0: all). directory: paths below it are shown
@@ -64,7 +66,9 @@ module Heapline
       def frames(frames)
         names = frames.map { |frame| @terminal.inert(frame.name) }
         width = [names.map(&:size).max.to_i, 40].min
-        frames.zip(names).map { |frame, name| "    #{name.ljust(width)}  #{@terminal.style(place(frame), :dim)}".rstrip }
+        frames.zip(names).map do |frame, name|
+          "    #{name.ljust(width)}  #{@terminal.style(place(frame), :dim)}".rstrip
+        end
       end
 
       def place(frame)
@@ -100,9 +104,10 @@ module Heapline
       def remarks(leaks)
         unseen = leaks.searches.sum(&:threads_without_registers)
         missed = leaks.searches.sum(&:blocks_missed)
-        [("the registers of #{unseen} threads could not be read (ptrace is not permitted): what only a register points " \
-          "to looks lost" if unseen.positive?),
-         ("#{missed} blocks found no room in the map" if missed.positive?)].compact
+        said = []
+        said << format(UNSEEN, unseen) if unseen.positive?
+        said << "#{missed} blocks found no room in the map" if missed.positive?
+        said
       end
     end
   end

@@ -10,17 +10,17 @@ module Heapline
       # A mapping of code: addresses of the process, the file, and where in the file it begins.
       Mapping = Struct.new(:path, :begin, :end, :offset)
 
-      # mappings: Array of Hash with "path", "begin", "end", "offset". vm: an address in the Ruby VM. symbols: Symbols.
-      def initialize(mappings, vm:, symbols:)
+      # mappings: Array of Hash with "path", "begin", "end", "offset". machine: an address in the Ruby VM.
+      def initialize(mappings, machine:, symbols:)
         @mappings = mappings.map { |each| Mapping.new(*each.values_at("path", "begin", "end", "offset")) }
                             .sort_by(&:begin)
         @symbols = symbols
         @objects = {}
-        @vm = mapping(vm)&.path
+        @machine = mapping(machine)&.path
       end
 
       # Path of the object that holds the Ruby VM, or nil.
-      attr_reader :vm
+      attr_reader :machine
 
       # Path of the object at an address, or nil.
       def path(address)
@@ -71,8 +71,8 @@ module Heapline
         end
       end
 
-      # Where an object has neither debug information nor all its symbols, tools name the nearest one that it exports. No
-      # name is better than a wrong one.
+      # Where an object has neither debug information nor all its symbols, tools name the nearest one that it exports.
+      # No name is better than a wrong one.
       def known(path, offset, names)
         return names if names.any? && (names.any?(&:line) || object(path).named?)
 

@@ -6,10 +6,10 @@ module Heapline
     # exported function an address lies in. A file that is none, or is damaged, says nothing.
     class ObjectFile
       # From bytes of the file to addresses.
-      Segment = Struct.new(:offset, :size, :address)
-      Symbol = Struct.new(:address, :size, :name)
+      Segment = Struct.new(:offset, :bytes, :address)
+      Symbol = Struct.new(:address, :bytes, :name)
 
-      SECTION = Struct.new(:type, :offset, :size, :link)
+      Section = Struct.new(:type, :offset, :bytes, :link)
       LOAD = 1
       SYMBOLS = 2
       DYNAMIC_SYMBOLS = 11
@@ -17,8 +17,9 @@ module Heapline
 
       def initialize(path)
         File.open(path, "rb") { |file| read(file) }
-      rescue SystemCallError, NoMethodError, TypeError, EOFError
-        @segments, @exported, @named = [], [], false
+      rescue SystemCallError, NoMethodError, TypeError, ArgumentError, EOFError
+        @segments = @exported = []
+        @named = false
       end
 
       # Has it a table of all its symbols? If not, tools take the nearest exported one for the function's name.
@@ -28,7 +29,7 @@ module Heapline
 
       # The address of a place in the file.
       def address(offset)
-        segment = @segments.find { |each| offset >= each.offset && offset < each.offset + each.size }
+        segment = @segments.find { |each| offset >= each.offset && offset < each.offset + each.bytes }
         segment ? offset - segment.offset + segment.address : offset
       end
 
@@ -36,7 +37,7 @@ module Heapline
       def exported(address)
         index = @exported.bsearch_index { |symbol| symbol.address > address } || @exported.size
         symbol = @exported[index - 1] if index.positive?
-        symbol.name if symbol && address < symbol.address + symbol.size
+        symbol.name if symbol && address < symbol.address + symbol.bytes
       end
 
       private
@@ -52,8 +53,15 @@ module Heapline
       end
 
       def table(file, offset, size, count)
-        bytes = count.zero? ? "" : file.pread(size * count, offset)
+        bytes = count.zero? ? "" : part(file, offset, size * count)
         Array.new(count) { |index| bytes.byteslice(index * size, size) }
+      end
+
+      # Raises TypeError where the file has no such bytes.
+      def part(file, offset, size)
+        raise TypeError, "beyond the file's end" if offset + size > file.size
+
+        file.pread(size, offset)
       end
 
       def segment(header)
@@ -63,15 +71,15 @@ module Heapline
 
       def section(header)
         _, type, _, _, offset, size, link = header.unpack("L<L<Q<Q<Q<Q<L<")
-        SECTION.new(type, offset, size, link)
+        Section.new(type, offset, size, link)
       end
 
       # Sorted by address.
       def functions(file, sections, symbols)
         return [] unless symbols
 
-        strings = file.pread(sections[symbols.link].size, sections[symbols.link].offset)
-        entries = table(file, symbols.offset, 24, symbols.size / 24).map { |entry| entry.unpack("L<CCS<Q<Q<") }
+        strings = part(file, sections[symbols.link].offset, sections[symbols.link].bytes)
+        entries = table(file, symbols.offset, 24, symbols.bytes / 24).map { |entry| entry.unpack("L<CCS<Q<Q<") }
         entries.select { |_, info, _, index, *| FUNCTIONS.include?(info & 15) && index.positive? }
                .map { |name, _, _, _, address, size| Symbol.new(address, size, strings.unpack1("@#{name}Z*")) }
                .sort_by(&:address)

@@ -10,8 +10,8 @@ require_relative "symbols"
 
 module Heapline
   module Leaks
-    # From what a search wrote (JSON, see docs/flight-file.md) to Model::Leaks: frames get names, rules are applied. Names
-    # are asked for only where the libraries alone do not settle that a record is not shown.
+    # From what a search wrote (JSON, see docs/flight-file.md) to Model::Leaks: frames get names, rules are applied.
+    # Names are asked for only where the libraries alone do not settle that a record is not shown.
     class Reader
       def initialize(rules:, symbols: Symbols.new)
         @rules = rules
@@ -31,19 +31,19 @@ module Heapline
       private
 
       def build(raw)
-        code = Code.new(raw.fetch("libraries"), vm: raw["vm"], symbols: @symbols)
+        code = Code.new(raw.fetch("libraries"), machine: raw["vm"], symbols: @symbols)
         foreign, near = raw.fetch("records").partition do |each|
-          @rules.foreign?(each["frames"].map { |address| code.path(address) }, code.vm)
+          @rules.foreign?(each["frames"].map { |address| code.path(address) }, code.machine)
         end
-        kept, dropped = judge(records(near, raw["pid"], code.frames(near.map { |each| each["frames"] })), code.vm)
+        kept, dropped = judge(records(near, raw["pid"], code.frames(near.map { |each| each["frames"] })), code.machine)
         foreign = records(foreign, raw["pid"], foreign.map { |each| bare(each["frames"], code) })
-        foreign.each { |record| dropped << [record, @rules.reason(record, code.vm)] }
+        foreign.each { |record| dropped << [record, @rules.reason(record, code.machine)] }
         Model::Leaks.new(kept, searches: [search(raw)], dropped: sums(dropped))
       end
 
       # [kept records, [dropped record, reason] …]
-      def judge(records, virtual_machine)
-        reasons = records.to_h { |record| [record, @rules.reason(record, virtual_machine)] }.compare_by_identity
+      def judge(records, machine)
+        reasons = records.to_h { |record| [record, @rules.reason(record, machine)] }.compare_by_identity
         kept, dropped = records.partition { |record| reasons[record].nil? }
         [kept, dropped.map { |record| [record, reasons[record]] }]
       end

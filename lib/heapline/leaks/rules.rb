@@ -2,12 +2,12 @@
 
 module Heapline
   module Leaks
-    # Which records are an extension's. Much of what they keep out is what ruby_memcheck keeps out, by the rules that its
-    # README publishes: what the VM asked for itself, what it asked for in Ruby code that the extension called, and
+    # Which records are an extension's. Much of what they keep out is what ruby_memcheck keeps out, by the rules that
+    # its README publishes: what the VM asked for itself, what it asked for in Ruby code that the extension called, and
     # what an extension's Init function asks for once.
     class Rules
       # Without one of their own, stacks of these alone are the VM's.
-      SYSTEM = /\A(lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+|crypt|gmp|z|heapline)[.-]|ld-)/
+      SYSTEM = /\A(lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+|crypt|gmp|z|heapline)[.-]|ld-|ruby[\d.]*\z)/
       # Functions of the VM's API that run Ruby code.
       CALLBACKS = /\Arb_(funcall\w*|check_funcall\w*|vm_call\w*|call_super\w*|yield\w*|eval_string\w*|obj_instance_eval|
                         class_new_instance\w*|obj_call_init\w*|require\w*|load\w*|proc_call\w*|method_call\w*|
@@ -29,37 +29,37 @@ module Heapline
         freeze
       end
 
-      # Why the record is not shown (String), or nil. vm: path of the object with the VM, or nil.
-      def reason(record, vm)
+      # Why the record is not shown (String), or nil. machine: path of the object with the VM, or nil.
+      def reason(record, machine)
         hidden = @suppressions&.of(record)
         return "suppressed by #{hidden.name}" if hidden
 
-        @all ? nil : origin(record.frames, vm)
+        @all ? nil : origin(record.frames, machine)
       end
 
       # The same as far as it can be told without names: stacks of libraries' paths. For records that need none.
-      def foreign?(paths, vm)
-        !@all && paths.none? { |path| looked_at?(path, vm) }
+      def foreign?(paths, machine)
+        !@all && paths.none? { |path| looked_at?(path, machine) }
       end
 
       private
 
-      def origin(frames, vm)
-        first = frames.index { |frame| looked_at?(frame.path, vm) }
-        return frames.all? { |frame| system?(frame.path, vm) } ? VM : OTHER unless first
-        return CALLED if frames.first(first).any? { |frame| frame.path == vm && frame.function&.match?(CALLBACKS) }
+      def origin(frames, machine)
+        first = frames.index { |frame| looked_at?(frame.path, machine) }
+        return frames.all? { |frame| system?(frame.path, machine) } ? VM : OTHER unless first
+        return CALLED if frames.first(first).any? { |frame| frame.path == machine && frame.function&.match?(CALLBACKS) }
 
-        INIT_ONCE if frames.any? { |frame| looked_at?(frame.path, vm) && frame.function&.match?(INIT) }
+        INIT_ONCE if frames.any? { |frame| looked_at?(frame.path, machine) && frame.function&.match?(INIT) }
       end
 
-      def looked_at?(path, vm)
+      def looked_at?(path, machine)
         return false if path.nil?
 
-        @library ? File.basename(path).match?(@library) : !system?(path, vm)
+        @library ? File.basename(path).match?(@library) : !system?(path, machine)
       end
 
-      def system?(path, vm)
-        path.nil? || path == vm || File.basename(path).match?(SYSTEM) || File.basename(path).match?(/\Aruby\d*(\.\d+)*\z/)
+      def system?(path, machine)
+        path.nil? || path == machine || File.basename(path).match?(SYSTEM)
       end
     end
   end

@@ -6,19 +6,23 @@ module Heapline
   module Leaks
     # Records that are known and not to be shown, in the two syntaxes that are in use:
     #
-    # - LeakSanitizer's: `leak:PATTERN` hides a record with a frame whose function, source file or library has PATTERN in
+    # - LeakSanitizer's: `leak:PATTERN` hides a record with a frame whose function, source file or library has PATTERN
+    # in
     #   it; * stands for anything, ^ and $ for the ends.
-    # - Valgrind's: { name; Memcheck:Leak; match-leak-kinds: …; fun:, obj:, src: or ... for each frame from the innermost
+    # - Valgrind's: { name; Memcheck:Leak; match-leak-kinds: …; fun:, obj:, src: or ... for each frame from the
+    # innermost
     #   on }. Suppressions of other tools and errors are passed over.
     class Suppressions
       # What one entry says: its name, the kinds that it is for, and a test of a stack's frames.
       Entry = Struct.new(:name, :kinds, :test)
 
+      OTHER_SANITIZERS = %w[race thread mutex signal deadlock called_from_lib interceptor_via_fun].freeze
       KINDS = %i[definite indirect possible reachable].freeze
       # What is hidden always, each entry with its reason.
       SHIPPED = File.join(__dir__, "ruby.supp")
       # Valgrind begins with its own replacement of malloc; here a stack begins with its caller.
-      ALLOCATORS = /\Afun:(malloc|calloc|realloc|reallocarray|memalign|posix_memalign|aligned_alloc|valloc|pvalloc|_Zn[wa].*|operator\\? new.*|\*alloc\*?)\z/
+      ALLOCATORS = /\Afun:(malloc|calloc|realloc|reallocarray|memalign|posix_memalign|aligned_alloc|valloc|pvalloc|
+                          _Zn[wa].*|operator[ ]new.*|\*alloc\*?)\z/x
 
       def self.read(paths)
         new(paths.flat_map { |path| parse(File.read(path, encoding: "UTF-8").scrub, path) })
@@ -33,13 +37,13 @@ module Heapline
         entries = []
         until lines.empty?
           line, number = lines.shift
-          if line == "{"
-            entries << valgrind(block(lines, path, number), path, number)
-          else
-            entries << sanitizer(line, path, number)
-          end
+          entries << entry(line, lines, path, number)
         end
         entries.compact
+      end
+
+      def self.entry(line, lines, path, number)
+        line == "{" ? valgrind(block(lines, path, number), path, number) : sanitizer(line, path, number)
       end
 
       def self.block(lines, path, number)
@@ -51,13 +55,15 @@ module Heapline
 
       def self.sanitizer(line, path, number)
         kind, pattern = line.split(":", 2)
-        return nil if %w[race thread mutex signal deadlock called_from_lib interceptor_via_fun].include?(kind)
-        raise Error, "#{path}:#{number}: not understood: #{line.inspect}; write leak:PATTERN" if kind != "leak" || !pattern
+        return nil if OTHER_SANITIZERS.include?(kind)
+        raise Error, "#{path}:#{number}: not understood: #{line.inspect}; write leak:PATTERN" unless kind == "leak"
 
-        regexp = anchored(pattern)
-        Entry.new(line, KINDS, lambda { |frames|
-          frames.any? { |frame| [frame.function, frame.file, frame.path].any? { |text| text&.match?(regexp) } }
-        })
+        regexp = anchored(pattern.to_s)
+        Entry.new(line, KINDS, ->(frames) { frames.any? { |frame| mentions?(frame, regexp) } })
+      end
+
+      def self.mentions?(frame, regexp)
+        [frame.function, frame.file, frame.path].any? { |text| text&.match?(regexp) }
       end
 
       def self.valgrind(lines, path, number)
@@ -86,9 +92,15 @@ module Heapline
         case what
         when "fun" then ->(frame) { frame.function&.match?(regexp) }
         when "obj" then ->(frame) { frame.path&.match?(regexp) }
-        when "src" then ->(frame) { "#{frame.file}:#{frame.line}".match?(/(\A|\/)#{regexp.source.delete_prefix("\\A")}/) }
+        when "src" then ->(frame) { source?(frame, regexp) }
         else raise Error, "#{path}:#{number}: not understood in a suppression: #{line.inspect}"
         end
+      end
+
+      # With its line or without.
+      def self.source?(frame, regexp)
+        name = File.basename(frame.file.to_s)
+        name.match?(regexp) || "#{name}:#{frame.line}".match?(regexp)
       end
 
       # Do the patterns match the stack from its innermost frame on?
@@ -112,7 +124,8 @@ module Heapline
       def self.whole(pattern)
         Regexp.new("\\A#{Regexp.escape(pattern).gsub("\\*", ".*").gsub("\\?", ".")}\\z")
       end
-      private_class_method :block, :sanitizer, :valgrind, :kinds_of, :frame_test, :matches?, :anchored, :whole
+      private_class_method :entry, :block, :mentions?, :source?,
+                           :sanitizer, :valgrind, :kinds_of, :frame_test, :matches?, :anchored, :whole
 
       def initialize(entries)
         @entries = entries.freeze

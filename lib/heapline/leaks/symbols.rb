@@ -4,30 +4,34 @@ require "open3"
 
 module Heapline
   module Leaks
-    # Names and lines of native code, asked of a tool that reads debug information: eu-addr2line of elfutils, addr2line of
-    # binutils, or LLVM's. Separate debug files and inlined functions are those tools' business.
+    # Names and lines of native code, asked of a tool that reads debug information: eu-addr2line of elfutils, addr2line
+    # of binutils, or LLVM's. Separate debug files and inlined functions are those tools' business.
     class Symbols
       TOOLS = %w[eu-addr2line addr2line llvm-addr2line].freeze
       PACKAGES = "apt-get install binutils, dnf install binutils, apk add binutils, pacman -S binutils"
       # The preloaded core is not for the tool; nor is its locale.
       ENVIRONMENT = { "LD_PRELOAD" => nil, "HEAPLINE" => nil, "HEAPLINE_LEAKS" => nil, "LC_ALL" => "C" }.freeze
-      # So many addresses are asked for at once: a command line has an end.
-      BATCH = 500
+      # So many addresses are asked for at once: what is written before anything is read must fit into a pipe.
+      BATCH = 2000
+      # How the tool is run: its words and its standard input give its output.
+      CHILD = ->(words, input) { Open3.capture2(ENVIRONMENT, *words, stdin_data: input, err: File::NULL).first }
       # One function at an address: its name, source file and line, each or nil.
       Name = Struct.new(:function, :file, :line)
 
       # Path of the tool, or nil.
       attr_reader :tool
 
-      def initialize(env = ENV)
+      # run: as CHILD.
+      def initialize(env = ENV, run: CHILD)
+        @run = run
         directories = env["PATH"].to_s.split(":")
         @tool = TOOLS.flat_map { |name| directories.map { |directory| File.join(directory, name) } }
                      .find { |path| File.executable?(path) && File.file?(path) }
         @known = Hash.new { |known, path| known[path] = {} }
       end
 
-      # Hash of address => Array of Name, the innermost function first. `addresses` are as the object's symbol table counts.
-      # What cannot be told has none.
+      # Hash of address => Array of Name, the innermost function first. `addresses` are as the object's symbol table
+      # counts. What cannot be told has none.
       def names(path, addresses)
         known = @known[path]
         (addresses - known.keys).each_slice(BATCH) { |batch| known.merge!(ask(path, batch)) }
@@ -39,9 +43,8 @@ module Heapline
       def ask(path, addresses)
         return addresses.to_h { |address| [address, []] } unless tool && File.file?(path)
 
-        words = addresses.map { |address| format("0x%x", address) }
-        output, = Open3.capture2(ENVIRONMENT, tool, "-a", "-f", "-i", "-C", "-e", path, *words, err: File::NULL)
-        answers = parse(output)
+        input = addresses.map { |address| format("0x%x\n", address) }.join
+        answers = parse(@run.call([tool, "-a", "-f", "-i", "-C", "-e", path], input))
         addresses.to_h { |address| [address, answers.fetch(address, [])] }
       end
 

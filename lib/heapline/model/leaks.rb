@@ -5,13 +5,14 @@ require_relative "native_frame"
 
 module Heapline
   module Model
-    # What a search for lost blocks found: its records, the largest first, and figures. Frozen, Enumerable of LossRecord.
+    # What a search for lost blocks found: its records, the largest first, and figures. Frozen, Enumerable of
+    # LossRecord.
     class Leaks
       include Enumerable
 
       KINDS = %i[definite indirect possible reachable].freeze
-      # blocks, bytes: all live ones. totals: Hash of kind => [blocks, bytes] before any filter. pause, gc, scan: seconds
-      # that the program waited for the copy, that the full GC before took, that the copy was looked at.
+      # blocks, bytes: all live ones. totals: Hash of kind => [blocks, bytes] before any filter. pause, gc, scan:
+      # seconds that the program waited for the copy, that the full GC before took, that the copy was looked at.
       # threads_without_registers: pointers that only a register of theirs holds were not seen.
       Search = Struct.new(:pid, :blocks, :bytes, :totals, :pause, :gc, :scan, :threads, :threads_without_registers,
                           :blocks_missed, :generation, keyword_init: true)
@@ -22,7 +23,8 @@ module Heapline
       attr_reader :dropped
 
       def initialize(records, searches: [], dropped: {})
-        @records = records.sort_by.with_index { |record, index| [KINDS.index(record.kind), -record.bytes, index] }.freeze
+        order = records.each_with_index.sort_by { |record, index| [KINDS.index(record.kind), -record.bytes, index] }
+        @records = order.map(&:first).freeze
         @searches = searches.freeze
         @dropped = dropped.freeze
         freeze

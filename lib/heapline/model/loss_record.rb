@@ -4,7 +4,8 @@ module Heapline
   module Model
     # Blocks of one class of loss that one native stack and one Ruby line asked for. A frozen plain value.
     #
-    # kind::              :definite (nothing leads to them), :indirect (only lost blocks do), :possible (only pointers into
+    # kind::              :definite (nothing leads to them), :indirect (only lost blocks do), :possible (only pointers
+    # into
     #                     the middle of blocks do), :reachable
     # blocks, bytes::     of these; bytes as they were requested
     # led_blocks, led_bytes:: of :definite: blocks that are indirectly lost through them
@@ -14,8 +15,8 @@ module Heapline
     # first_generation, last_generation:: when the first and the last of them was asked for
     # addresses::         of up to three of them
     # pid::               of the process
-    LossRecord = Struct.new(:kind, :blocks, :bytes, :led_blocks, :led_bytes, :location, :tag, :frames, :first_generation,
-                            :last_generation, :addresses, :pid, keyword_init: true) do
+    LossRecord = Struct.new(:kind, :blocks, :bytes, :led_blocks, :led_bytes, :location, :tag, :frames,
+                            :first_generation, :last_generation, :addresses, :pid, keyword_init: true) do
       def initialize(**)
         super
         freeze
@@ -23,7 +24,7 @@ module Heapline
 
       # Definitely or indirectly.
       def lost?
-        kind == :definite || kind == :indirect
+        %i[definite indirect].include?(kind)
       end
 
       # The method's label, or nil.

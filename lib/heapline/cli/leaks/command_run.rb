@@ -8,8 +8,8 @@ require_relative "../run"
 module Heapline
   module CLI
     class Leaks < Command
-      # A command that runs to its end with blocks kept; it, and every Ruby process that it forks or starts, is searched in
-      # its last at_exit handler. This process waits: signals that are sent to it are passed on.
+      # A command that runs to its end with blocks kept; it, and every Ruby process that it forks or starts, is searched
+      # in its last at_exit handler. This process waits: signals that are sent to it are passed on.
       class CommandRun
         PASSED = %w[TERM HUP QUIT USR1 USR2].freeze
 
@@ -22,13 +22,14 @@ module Heapline
           @out = out
           @err = err
           @reachable = reachable
-          program = Program.new(words.first, env["PATH"])
-          return refuse(program) if program.problem
-
-          Dir.mktmpdir("heapline-leaks") { |directory| run(program.path, directory) }
+          start(Program.new(words.first, env["PATH"]))
         end
 
         private
+
+        def start(program)
+          program.problem ? refuse(program) : Dir.mktmpdir("heapline-leaks") { |scratch| run(program.path, scratch) }
+        end
 
         def refuse(program)
           @err.puts "heapline: #{program.problem}"
@@ -53,7 +54,7 @@ module Heapline
 
         # A terminal sends its own to the command too.
         def passing_signals(pid)
-          former = PASSED.to_h { |name| [name, trap(name) { pass(name, pid) }] }.merge("INT" => trap("INT") {})
+          former = PASSED.to_h { |name| [name, trap(name) { pass(name, pid) }] }.merge("INT" => trap("INT", "IGNORE"))
           yield
         ensure
           former&.each { |name, handler| trap(name, handler || "DEFAULT") }
@@ -70,10 +71,10 @@ module Heapline
         end
 
         def reports(directory)
-          files = Dir.glob(File.join(directory, "*.leaks")).sort
+          files = Dir.glob(File.join(directory, "*.leaks"))
           if files.empty?
-            raise Error, "no process of #{@words.first} was searched: none was Ruby, or none came to its at_exit handlers " \
-                         "(exit!, a signal)"
+            raise Error, "no process of #{@words.first} was searched: none was Ruby, or none came to its at_exit " \
+                         "handlers (exit!, a signal)"
           end
           files.map { |file| [File.binread(file), file] }
         end

@@ -38,14 +38,16 @@ module Heapline
         def check(header)
           return if header[:options].split(",").include?("blocks")
 
-          raise Error, "process #{@entry.pid} keeps no blocks: start it with HEAPLINE=blocks, or `heapline --blocks …`"
+          raise Error, "process #{@entry.pid} keeps no blocks: start it with HEAPLINE=blocks, or with " \
+                       "`heapline --blocks …`"
         end
 
         def path
           File.join(File.dirname(@entry.path), "#{@entry.pid}.leaks")
         end
 
-        # A request that comes at a bad moment is dropped by the process, so it is made again until the search has begun.
+        # A request that comes at a bad moment is dropped by the process, so it is made again until the search has
+        # begun.
         def answer
           remove
           limit = now + @timeout

@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/cli"
+require "support/leak_reports"
+require "heapline/cli/leaks"
+
+module Heapline
+  module CLI
+    # What needs no process under accounting; the rest: test/integration/leaks_test.rb.
+    class LeaksTest < Minitest::Test
+      include CliHelper
+
+      def test_usage
+        assert_match(/which process, or which command/, heapline("leaks").err)
+        assert_equal CLI::USAGE, heapline("leaks", "--format", "none", "x").status
+        assert_match(/--library/, heapline("leaks", "--library", "(", "x").err)
+        assert_match(/--since is for a running process/, heapline("leaks", "--since", "baseline", "ruby").err)
+      end
+
+      def test_suppressions_are_read_before_anything_runs
+        file = File.join(@directory, "bad.supp")
+        File.write(file, "nonsense\n")
+        result = heapline("leaks", "--suppressions", file, "touch", File.join(@directory, "ran"))
+        assert_match(/bad.supp:1: not understood/, result.err)
+        refute File.exist?(File.join(@directory, "ran"))
+      end
+
+      def test_a_command_that_is_not_there
+        result = heapline("leaks", "no-such-command")
+        assert_equal CLI::NOT_FOUND, result.status
+        assert_match(/command not found/, result.err)
+      end
+    end
+  end
+end

@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "stringio"
+require "support/leak_reports"
+require "heapline/format/leaks_json"
+
+module Heapline
+  module Format
+    class LeaksJsonTest < Minitest::Test
+      include LeakReports
+
+      def test_it_says_all
+        io = StringIO.new
+        LeaksJson.new.render(leaks(dropped: { "why" => [1, 2, 3] }), io)
+        found = JSON.parse(io.string)
+        assert_equal [1, true, 2, 80], found.values_at("schema_version", "lost", "lost_blocks", "lost_bytes")
+        assert_equal ["definite", "/a/app.rb:3", "App#go", ["0x1000"]],
+                     found["records"].first.values_at("kind", "location", "label", "addresses")
+        assert_equal({ "function" => "leak", "file" => "foo.c", "line" => 12, "library" => "/x/libfoo.so",
+                       "offset" => 0x1f30, "inlined" => false }, found["records"].first["frames"].first)
+        assert_equal [{ "reason" => "why", "records" => 1, "blocks" => 2, "bytes" => 3 }], found["not_shown"]
+        assert_equal 1.4, found["processes"].first["pause_ms"]
+      end
+
+      def test_kinds_and_names_that_are_no_utf8
+        hash = LeaksJson.new.to_h(leaks([record(kind: :reachable), record(path: "\xff.rb")]))
+        assert_equal ["\\xFF.rb:3"], (hash[:records].map { |record| record[:location] })
+      end
+    end
+  end
+end

@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "support/leak_reports"
+require "heapline/leaks/reader"
+
+module Heapline
+  module Leaks
+    class ReaderTest < Minitest::Test
+      include LeakReports
+
+      def read(text = raw, **rules)
+        symbols = LeakReports::Names.new("/x/libfoo.so" => { 0xff => "leak" })
+        Reader.new(rules: Rules.new(**rules), symbols: symbols).read(text, "report")
+      end
+
+      def test_a_record_has_its_place_and_its_stack
+        record = read.first
+        assert_equal [:definite, 1, 10, "/a/app.rb:3", "App#go", "libfoo.so", 42],
+                     [record.kind, record.blocks, record.bytes, record.location.to_s, record.label, record.library,
+                      record.pid]
+        assert_equal ["leak", "libruby.so+0xff"], record.frames.map(&:name)
+        assert_equal "foo.c:12", record.frames.first.place
+      end
+
+      def test_what_is_the_vms_is_summed
+        leaks = read(raw(records: [raw_record, raw_record(frames: [0x20100]), raw_record(frames: [0x20200])]))
+        assert_equal 1, leaks.count
+        assert_equal({ Rules::VM => [2, 2, 20] }, leaks.dropped)
+        all = raw(records: [raw_record, raw_record(frames: [0x20100]), raw_record(frames: [])])
+        assert_equal 3, read(all, all: true).count
+      end
+
+      def test_figures_of_the_search
+        search = read.searches.first
+        assert_equal [42, 0.001, 0.002, 0.003, [1, 10]],
+                     [search.pid, search.pause, search.gc, search.scan, search.totals[:definite]]
+      end
+
+      def test_sites_without_a_place
+        text = raw(records: [raw_record.merge(site: { number: 1 })])
+        assert_equal "(other)", read(text).first.location.to_s
+      end
+
+      def test_what_is_no_report
+        ["", "{", "[]", "{}", '{"heapline_leaks":2}', '{"heapline_leaks":1}'].each do |text|
+          assert_match(/report is no report of a search/, assert_raises(Error) { read(text) }.message)
+        end
+      end
+
+      def test_names_that_are_no_utf8
+        text = raw(records: [raw_record(label: "LABEL")]).sub("LABEL", "\xff\xfe".b)
+        assert read(text).first.label.valid_encoding?
+      end
+    end
+  end
+end

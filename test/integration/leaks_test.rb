@@ -1,0 +1,224 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/accounted"
+require "support/leak_corpus"
+require "heapline/cli"
+require "heapline/cli/leaks"
+
+module Heapline
+  # `heapline leaks` and Heapline.leaks on planted truth: the corpus of test/leaks.
+  class LeaksTest < Minitest::Test
+    include Accounted
+
+    SETUP = "$LOAD_PATH.unshift(#{LeakCorpus.extension.dump}); require \"leak_corpus\"\n".freeze
+
+    # The records as { case => { kind => blocks } }, and the whole report.
+    def corpus(names, *options, more: "")
+      file = program("#{SETUP}#{names.inspect}.each { |name| LeakCorpus.run(name) or abort(name) }\n#{more}")
+      words = ["--library", "leak_corpus", "--format", "json", *options, RbConfig.ruby, file]
+      out, err, @status = heapline("leaks", *words)
+      refute_empty out, err
+      @report = JSON.parse(out)
+      LeakCorpus.found(@report["records"])
+    end
+
+    # All of its blocks are there, whatever their class.
+    def assert_found(found, name, times: 1)
+      assert_equal LeakCorpus.expected(name).sum * times, found[name].values.sum, "#{name}: #{found[name]}"
+    end
+
+    # A word that was left over somewhere may look like a pointer to a block, so one run of three may see a case in
+    # another class.
+    def assert_classes(runs, name)
+      classes = runs.map { |found| found[name].values_at("definite", "indirect", "possible").map(&:to_i) }
+      assert_operator classes.count(LeakCorpus.expected(name)), :>=, 2, "#{name}: #{classes}"
+    end
+
+    def test_each_planted_leak_is_found_in_its_class
+      assert_operator LeakCorpus.lost.size + LeakCorpus::RUBY.size, :>=, 50
+      names = LeakCorpus.lost + LeakCorpus::RUBY
+      runs = Array.new(3) { corpus(LeakCorpus.lost, more: LOST_RUBY) }
+      names.each { |name| assert_classes runs, name }
+      assert_empty runs.flat_map(&:keys) - names
+      assert_equal CLI::Leaks::LEAK, @status.exitstatus
+    end
+
+    # In threads of their own: what a method leaves on its stack is gone with that.
+    LOST_RUBY = <<~RUBY.freeze
+      #{LeakCorpus::RUBY}.each do |name|
+        Thread.new { LeakCorpus.public_send(name) rescue nil }.join
+      end
+    RUBY
+
+    CLEAN_RUBY = <<~RUBY
+      KEPT = LeakCorpus.ruby_held_by_an_object
+      FIBER = Fiber.new { LeakCorpus.ruby_held_by_a_fiber }.tap(&:resume)
+      100.times { LeakCorpus.ruby_freed_with_its_object }
+    RUBY
+
+    def test_no_clean_case_is_blamed
+      assert_operator LeakCorpus.clean.size, :>=, 40
+      found = corpus(LeakCorpus.clean, more: CLEAN_RUBY)
+      assert_empty found
+      assert_equal 0, @status.exitstatus
+      skip "ptrace is not permitted here" if @report["processes"].first["threads_without_registers"].positive?
+    end
+
+    def test_what_is_held_is_still_reachable
+      found = corpus(LeakCorpus.clean, "--show-reachable", more: CLEAN_RUBY)
+      held = LeakCorpus.clean.grep(/held/) + %w[ruby_held_by_an_object ruby_held_by_a_fiber]
+      missing = held.reject { |name| found[name]["reachable"].positive? } - thread_cases
+      assert_empty missing
+    end
+
+    # Their blocks stand under the threads' functions.
+    def thread_cases
+      %w[held_by_tls_of_a_thread held_by_the_stack_of_a_thread held_by_the_key_of_a_thread
+         held_by_a_register_of_a_thread held_by_a_context_in_a_block]
+    end
+
+    def test_a_record_names_the_function_its_line_and_the_line_of_ruby
+      corpus(["lost_at_return"])
+      record = @report["records"].first
+      assert_match(/program\.rb:2\z/, record["location"])
+      assert_equal "lost_at_return", record["frames"].first["function"]
+      assert_match(%r{test/leaks/lost\.c\z}, record["frames"].first["file"])
+      assert_equal 101, record["bytes"]
+    end
+
+    def test_children_are_searched_too
+      corpus([], more: <<~RUBY)
+        2.times { fork { LeakCorpus.run("lost_by_calloc") } }
+        Process.waitall
+        system(RbConfig.ruby, "-e", #{"#{SETUP}LeakCorpus.run(\"lost_list\")".dump})
+      RUBY
+      assert_equal 4, @report["processes"].size
+      found = LeakCorpus.found(@report["records"])
+      assert_found found, "lost_by_calloc", times: 2
+      assert_found found, "lost_list"
+    end
+
+    def test_the_exit_status_of_the_command_comes_first
+      corpus(["lost_at_return"], more: "exit 5")
+      assert_equal 5, @status.exitstatus
+      corpus([], more: "puts 'text'; exit 0")
+      assert_equal 0, @status.exitstatus
+    rescue JSON::ParserError
+      assert_equal 0, @status.exitstatus
+    end
+
+    RUNNING = <<~RUBY.freeze
+      #{SETUP}
+      LeakCorpus.run("lost_by_calloc")
+      LeakCorpus.ruby_held_below { }
+      LeakCorpus.ruby_held_below do
+        puts "ready"
+        $stdout.flush
+        $stdin.gets
+        LeakCorpus.run("lost_by_overwriting")
+        loop { sleep 0.01; "x" * 1000 }
+      end
+    RUBY
+
+    # [pid, pipe to its standard input] of a program that keeps blocks.
+    def start_with_blocks(source)
+      reader, writer = IO.pipe
+      input, to_program = IO.pipe
+      pid = Process.spawn(environment, *heapline_command("--quiet", "--blocks", RbConfig.ruby, program(source)),
+                          out: writer, in: input)
+      [writer, input].each(&:close)
+      @processes << pid
+      assert reader.wait_readable(Heapline::TestHelper::PATIENCE), "the program wrote nothing"
+      [pid, to_program]
+    end
+
+    def running_leaks(pid, *options)
+      out, err, status = heapline("leaks", "--library", "leak_corpus", "--format", "json", *options, pid.to_s)
+      refute_empty out, err
+      [LeakCorpus.found(JSON.parse(out)["records"]), status]
+    end
+
+    def test_a_running_process_is_searched_and_goes_on
+      pid, input = start_with_blocks(RUNNING)
+      input.puts
+      found, status = running_leaks(pid)
+      assert_equal CLI::Leaks::LEAK, status.exitstatus
+      assert_found found, "lost_by_calloc"
+      found, = running_leaks(pid) until found.key?("lost_by_overwriting")
+      assert_found found, "lost_by_overwriting"
+      assert_equal %w[lost_by_calloc lost_by_overwriting], found.keys.sort
+      assert Process.kill(0, pid)
+      assert_empty Dir[path("flights/*.leaks*")]
+    end
+
+    def test_only_what_was_born_since_the_baseline
+      pid, input = start_with_blocks(RUNNING)
+      _, err, status = heapline("baseline", pid.to_s, "--timeout", "0.2") # it is made at the next allocation
+      assert status.success? || err.include?("the request stays")
+      input.puts
+      found, = running_leaks(pid, "--since", "baseline")
+      found, = running_leaks(pid, "--since", "baseline") until found.any?
+      assert_equal ["lost_by_overwriting"], found.keys
+    end
+
+    def test_a_process_without_blocks_says_what_to_do
+      pid, = start("puts 1; $stdout.flush; sleep")
+      _, err, status = heapline("leaks", pid.to_s)
+      assert_equal 1, status.exitstatus
+      assert_match(/keeps no blocks: start it with/, err)
+    end
+
+    def start(source)
+      super(program(source))
+    end
+
+    def test_from_inside
+      out, err, status = run_inside(<<~RUBY)
+        LeakCorpus.run("lost_list")
+        leaks = Heapline.leaks(library: "leak_corpus")
+        p leaks.lost?, leaks.definite_blocks, leaks.indirect_blocks, leaks.first.frames[1].function
+        generation = Heapline::Native.generation
+        Heapline.clear
+        LeakCorpus.run("lost_by_calloc")
+        p Heapline.leaks(library: /leak_corpus/, since: :baseline).map { |record| record.frames.first.name }
+        p Heapline.leaks(library: "no_such").lost?
+      RUBY
+      assert status.success?, err
+      assert_equal ["true", "1", "4", '"lost_list"', '["lost_by_calloc"]', "false"], out.lines(chomp: true)
+    end
+
+    def run_inside(source, *options)
+      file = program("#{SETUP}require \"heapline\"\n#{source}")
+      heapline("--quiet", "--blocks", *options, RbConfig.ruby, "-I", Heapline::TestHelper::LIB, file)
+    end
+
+    def test_without_blocks_it_is_not_enabled
+      file = program("require \"heapline\"\nbegin Heapline.leaks; rescue Heapline::NotEnabled => e; puts e.message end")
+      out, = heapline("--quiet", RbConfig.ruby, "-I", Heapline::TestHelper::LIB, file)
+      assert_match(/blocks are not kept in this process/, out)
+    end
+
+    # The program's children, signals and descriptors are its own.
+    def test_the_program_notices_nothing
+      out, err, status = run_inside(<<~RUBY)
+        children = 0
+        trap("CHLD") { children += 1 }
+        before = Dir.children("/proc/self/fd").size
+        threads = Array.new(2) { Thread.new { loop { Array.new(100) { |i| i.to_s }; sleep 0.001 } } }
+        sleeper = Thread.new { IO.select(nil, nil, nil, 0.5) || :slept }
+        10.times { Heapline.leaks }
+        p sleeper.value
+        threads.each(&:kill).each(&:join)
+        p children, Dir.children("/proc/self/fd").size - before
+        begin
+          p Process.wait2(-1, Process::WNOHANG)
+        rescue Errno::ECHILD
+          puts "no child"
+        end
+      RUBY
+      assert status.success?, err
+      assert_equal [":slept", "0", "0", "no child"], out.lines(chomp: true)
+    end
+  end
+end
