@@ -85,9 +85,6 @@ static void ruby_ends(void) {
     if (due) hl_ruby_flush_output();
     if (due && hl_options.gc) hl_ruby_collect();
     if (hl_leak_file_due()) hl_leak_file_at_exit();
-    if (!hl_exit_report_due()) return;
-    hl_ruby_flush_output();
-    if (hl_options.gc) hl_ruby_collect();
     hl_objects_settle();
     if (!due) return;
     hl_object_heap_measure();
