@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "quiet_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static volatile int signals;
+
+static void note(int number) {
+    (void)number;
+    signals++;
+}
+
+static int answer(void *argument) {
+    return *(int *)argument;
+}
+
+/* Q1, and: nobody's wait and no SIGCHLD tells of it. */
+static void works_unseen(void) {
+    int status = 42;
+    signal(SIGCHLD, note);
+    for (int i = 0; i < 20; i++) {
+        struct hl_quiet_child child = {.work = answer, .argument = &status, .fd = -1, .stop_threads = 1};
+        CHECK_EQUAL(hl_quiet_child_start(&child), 0);
+        CHECK_EQUAL(waitpid(-1, NULL, WNOHANG), -1);
+        CHECK_EQUAL(errno, ECHILD);
+        CHECK_EQUAL(hl_quiet_child_wait(&child), 42);
+    }
+    CHECK_EQUAL(waitpid(-1, NULL, WNOHANG | __WALL), -1);
+    CHECK_EQUAL(signals, 0);
+}
+
+static int die(void *argument) {
+    (void)argument;
+    kill(getpid(), SIGKILL);
+    return 0;
+}
+
+static void a_death_is_told(void) {
+    struct hl_quiet_child child = {.work = die, .fd = -1};
+    CHECK_EQUAL(hl_quiet_child_start(&child), 0);
+    CHECK_EQUAL(hl_quiet_child_wait(&child), 128 + SIGKILL);
+}
+
+static int count_descriptors(void *argument) {
+    int open = 0;
+    (void)argument;
+    for (int fd = 0; fd < 256; fd++) open += fcntl(fd, F_GETFD) >= 0;
+    return open;
+}
+
+static void only_its_descriptor_is_open(void) {
+    int pipes[2];
+    CHECK_EQUAL(pipe(pipes), 0);
+    struct hl_quiet_child child = {.work = count_descriptors, .fd = pipes[1]};
+    CHECK_EQUAL(hl_quiet_child_start(&child), 0);
+    CHECK_EQUAL(hl_quiet_child_wait(&child), 1);
+    child = (struct hl_quiet_child){.work = count_descriptors, .fd = -1};
+    CHECK_EQUAL(hl_quiet_child_start(&child), 0);
+    CHECK_EQUAL(hl_quiet_child_wait(&child), 0);
+}
+
+static sem_t ready, finish;
+static volatile uintptr_t r12_of_thread = 0x123456789abcdef0;
+static volatile uint32_t thread_number;
+
+static void *rest(void *unused) {
+    thread_number = (uint32_t)gettid();
+    sem_post(&ready);
+    /* futex(&finish, …) would do; here a system call with r12 as it must be found: pause(). */
+    __asm__ volatile("movq %0, %%r12\n\tmovl $34, %%eax\n\tsyscall"
+                     :
+                     : "m"(r12_of_thread)
+                     : "rax", "rcx", "r11", "r12", "memory");
+    return unused;
+}
+
+static struct hl_quiet_child with_threads;
+
+static int find_register(void *argument) {
+    (void)argument;
+    for (uint32_t i = 0; i < with_threads.thread_count; i++) {
+        const struct hl_thread_state *state = &with_threads.threads[i];
+        if (state->tid == thread_number) return !state->known ? 2 : state->registers.r12 == r12_of_thread ? 0 : 1;
+    }
+    return 3;
+}
+
+static void registers_of_other_threads(void) {
+    pthread_t thread;
+    sem_init(&ready, 0, 0);
+    sem_init(&finish, 0, 0);
+    pthread_create(&thread, NULL, rest, NULL);
+    while (sem_wait(&ready)) continue;
+    int found = 1;
+    /* Until the thread is in its system call. */
+    for (int i = 0; i < 1000 && found == 1; i++) {
+        with_threads = (struct hl_quiet_child){.work = find_register, .fd = -1, .stop_threads = 1};
+        CHECK_EQUAL(hl_quiet_child_start(&with_threads), 0);
+        found = hl_quiet_child_wait(&with_threads);
+        usleep(1000);
+    }
+    if (found == 2) check_skip("ptrace is not permitted");
+    CHECK_EQUAL(found, 0);
+}
+
+static volatile int go_on = 1;
+static volatile uint64_t rounds;
+
+static void *work_hard(void *unused) {
+    while (go_on) rounds++;
+    return unused;
+}
+
+/* Q3: they go on. */
+static void threads_go_on(void) {
+    pthread_t threads[4];
+    int status = 0;
+    for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, work_hard, NULL);
+    for (int i = 0; i < 50; i++) {
+        struct hl_quiet_child child = {.work = answer, .argument = &status, .fd = -1, .stop_threads = 1};
+        CHECK_EQUAL(hl_quiet_child_start(&child), 0);
+        CHECK_EQUAL(hl_quiet_child_wait(&child), 0);
+    }
+    const uint64_t before = rounds;
+    while (rounds == before) usleep(1000);
+    go_on = 0;
+    for (int i = 0; i < 4; i++) CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+}
+
+static const struct check_test tests[] = {
+    {"works_unseen", works_unseen},
+    {"a_death_is_told", a_death_is_told},
+    {"only_its_descriptor_is_open", only_its_descriptor_is_open},
+    {"registers_of_other_threads", registers_of_other_threads},
+    {"threads_go_on", threads_go_on},
+};
+CHECK_MAIN(tests)
