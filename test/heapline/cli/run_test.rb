@@ -39,8 +39,8 @@ module Heapline
                          "--keep",
                          "--gc", "--mwrap", "--public-api", "--blocks", "--sites", "500", "--log", "/x-%p", "--every",
                          "1m", "--rss", "2G", "sh").first["HEAPLINE"]
-        assert_equal "output:/tmp/x.json,top:1,sort:life,min:2000,objects,nofollow,keep,gc,mwrap,public,blocks,sites:500," \
-                     "log:/x-%25p,every:60,rss:2000000000", found
+        assert_equal "output:/tmp/x.json,top:1,sort:life,min:2000,objects,nofollow,keep,gc,mwrap,public,blocks," \
+                     "sites:500,log:/x-%25p,every:60,rss:2000000000", found
         assert_equal RunOptions::KEYS.keys - [:quiet], RunOptions.from_env(found).keys
       end
 
