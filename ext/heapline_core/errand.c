@@ -85,6 +85,11 @@ void hl_errand_ask(uint32_t request) {
     hl_ruby.rb_postponed_job_register_one(0, job, NULL);
 }
 
+void hl_errand_drop(uint32_t request) {
+    __atomic_fetch_and(&hl_flight.header->request, ~request, __ATOMIC_ACQ_REL);
+    __atomic_fetch_and(&wanted, ~request, __ATOMIC_ACQ_REL);
+}
+
 void hl_errand_after_fork_child(void) {
     wanted = running = 0;
     hl_leak_file_after_fork_child();

@@ -21,6 +21,9 @@ enum { HL_REQUEST_ERRANDS = 2 | 4 | 8 | 16 | 0x700 };
 /* See to these bits of enum hl_request. Inside malloc, with the guard entered. */
 void hl_errand_ask(uint32_t request);
 
+/* Forget these bits, where they were asked for and not seen to yet. */
+void hl_errand_drop(uint32_t request);
+
 /* Start a detached thread with all signals blocked. 0 or -errno. With the guard entered. */
 int hl_errand_thread(void *(*work)(void *unused));
 

@@ -31,25 +31,35 @@ int hl_leak_file_due(void) {
     return asked[0] != 0;
 }
 
-/* Begin a search that goes to PID.leaks in the directory. 0 or -errno. */
-static int begin(const char *directory, struct hl_leak_wish wish, uint64_t gc_ns) {
+/* PID.leaks in the directory is where the report goes. Made before the GC: who asked sees that the search has begun. 0
+ * or -errno. */
+static int open_report(const char *directory) {
     hl_text(final, sizeof(final), "%s/%d.leaks", directory, (int)getpid());
     hl_text(partial, sizeof(partial), "%s.part", final);
     unlink(partial);
     scan.fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (scan.fd < 0) return -errno;
+    return scan.fd < 0 ? -errno : 0;
+}
+
+/* A full GC, and the copy. 0 or -errno. */
+static int begin(struct hl_leak_wish wish) {
+    const uint64_t gc_ns = hl_leak_scan_collect();
     scan.wish = wish;
     scan.figures = (struct hl_leak_figures){.gc_ns = gc_ns};
+    hl_guard_enter(&hl_thread);
     const int failed = hl_leak_scan_start(&scan);
+    hl_guard_leave(&hl_thread);
     if (!failed) return 0;
     close(scan.fd);
     unlink(partial);
     return failed;
 }
 
+/* What was asked for meanwhile was asked again by a reader who is answered now. */
 static int finish(void) {
     int failed = hl_leak_scan_wait(&scan);
     close(scan.fd);
+    hl_errand_drop(HL_REQUEST_LEAKS | HL_REQUEST_LEAKS_SINCE | HL_REQUEST_LEAKS_REACHABLE);
     if (!failed && rename(partial, final)) failed = -errno;
     if (failed) unlink(partial);
     return failed;
@@ -58,10 +68,10 @@ static int finish(void) {
 /* ---- at the end ---- */
 
 void hl_leak_file_at_exit(void) {
-    const uint64_t gc_ns = hl_leak_scan_collect();
     const struct hl_leak_wish wish = {0, asked[0] == '1'};
+    int failed = open_report(asked + 1);
+    if (!failed) failed = begin(wish);
     hl_guard_enter(&hl_thread);
-    int failed = begin(asked + 1, wish, gc_ns);
     if (!failed) failed = finish();
     if (failed) hl_say("lost blocks were not looked for in process %d: %s", (int)getpid(), strerror(-failed));
     hl_guard_leave(&hl_thread);
@@ -77,22 +87,22 @@ static void *wait_for_it(void *unused) {
     return NULL;
 }
 
-static int begin_beside_flight(uint32_t request, uint64_t gc_ns) {
-    const uint64_t baseline = hl_load64(&hl_flight.header->baseline_generation);
-    const struct hl_leak_wish wish = {request & HL_REQUEST_LEAKS_SINCE ? baseline : 0,
-                                      (request & HL_REQUEST_LEAKS_REACHABLE) != 0};
+static int open_beside_flight(void) {
     char path[PATH_BYTES];
     if (!hl_flight_path(path, sizeof(path) - 32)) return -ENOENT;
     *strrchr(path, '/') = 0;
-    return begin(path, wish, gc_ns);
+    return open_report(path);
 }
 
 void hl_leak_file_errand(uint32_t request) {
+    const uint64_t baseline = hl_load64(&hl_flight.header->baseline_generation);
+    const struct hl_leak_wish wish = {request & HL_REQUEST_LEAKS_SINCE ? baseline : 0,
+                                      (request & HL_REQUEST_LEAKS_REACHABLE) != 0};
     if (__atomic_exchange_n(&running, 1, __ATOMIC_ACQUIRE)) return;
-    const uint64_t gc_ns = hl_leak_scan_collect();
+    int failed = open_beside_flight();
+    if (!failed) failed = begin(wish);
     hl_guard_enter(&hl_thread);
-    int failed = begin_beside_flight(request, gc_ns);
-    if (!failed && hl_errand_thread(wait_for_it)) finish();
+    if (!failed && hl_errand_thread(wait_for_it)) failed = finish() ? -EIO : -EAGAIN; /* no thread: wait here */
     if (failed) __atomic_store_n(&running, 0, __ATOMIC_RELEASE);
     hl_guard_leave(&hl_thread);
 }
