@@ -1,10 +1,15 @@
 # frozen_string_literal: true
 
+require "etc"
+
 begin
   require "rake/extensiontask"
 rescue LoadError
   abort "heapline's tasks need the gem rake-compiler: run script/setup once, then `bundle exec rake`."
 end
+
+# mkmf's Makefiles run one compiler after the other unless make is told.
+ENV["MAKEFLAGS"] ||= "-j#{Etc.nprocessors}"
 
 { "libheapline" => "ext/heapline_core", "native" => "ext/heapline", "heap" => "ext/heapline_heap" }.each do |name, dir|
   extension = Rake::ExtensionTask.new(name) do |task|

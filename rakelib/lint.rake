@@ -5,9 +5,9 @@ task :lint do
   Tasks.run_gates("lint", Tasks::Gates.all)
 end
 
-desc "Check what the core exports and needs: the listed symbols, libc and liburcu, no libruby"
+desc "Check what the core exports and needs (the listed symbols, libc and liburcu, no libruby), and the extensions"
 task symbols: :compile do
-  Tasks.run_gates("symbols", [Tasks::SymbolsGate.new])
+  Tasks.run_gates("symbols", [Tasks::SymbolsGate.new, Tasks::ExtensionSymbolsGate.new])
 end
 
 desc "Check that the documents name only what exists, and that options and files are documented and tested"

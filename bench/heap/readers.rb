@@ -27,8 +27,8 @@ module Bench
         "sheap, histogram by type" => 'require "sheap"; Sheap::Heap.new(ARGV[0]).objects.group_by(&:type_str)',
         "heap-profiler, report" => 'load Gem.bin_path("heap-profiler", "heap-profiler")'
       }.freeze
-      # heapy's command line has a word before the file.
-      WORDS = { "heapy, by generation" => %w[read] }.freeze
+      # What stands before the file: heap-profiler needs room for the longest line.
+      WORDS = { "heapy, by generation" => %w[read], "heap-profiler, report" => %w[--batch-size 256MB] }.freeze
       # Prints the most memory that the process had, in kB, where the reader waits for it.
       PEAK = 'at_exit { File.write(ENV.fetch("PEAK"), File.read("/proc/self/status")[/VmHWM:\s+(\d+)/, 1]) }; '
 
@@ -40,7 +40,7 @@ module Bench
       def report(io)
         install if @peers
         io.puts format("%s: %.1f MB", @path, File.size(@path) / MEGABYTE)
-        io.puts "| | seconds | MB/s | peak MB | of the file |", "|---|---|---|---|---|"
+        io.puts "| | seconds | CPU seconds | MB/s | peak MB | of the file |", "|---|---|---|---|---|---|"
         (@peers ? OURS.merge(PEERS) : OURS).each { |name, program| io.puts row(name, *measure(name, program)) }
       end
 
@@ -56,22 +56,29 @@ module Bench
         end
       end
 
-      # [seconds, peak in bytes]
+      # [seconds, seconds of all processors, peak in bytes]
       def measure(name, program)
         Tempfile.create("peak") do |peak|
           begun = now
+          busy = processors
           done = system({ "PEAK" => peak.path, "GEM_HOME" => HOME, "GEM_PATH" => HOME, "RUBYOPT" => nil },
-                        RbConfig.ruby, "-I#{ROOT}/lib", "-e", PEAK + program, *WORDS.fetch(name, []), @path, out: File::NULL)
+                        RbConfig.ruby, "-I#{ROOT}/lib", "-e", PEAK + program, *WORDS.fetch(name, []), @path,
+                        out: File::NULL)
           raise Broken, "#{name} failed" unless done
 
-          [now - begun, peak.read.to_i * 1024]
+          [now - begun, processors - busy, peak.read.to_i * 1024]
         end
       end
 
-      def row(name, seconds, peak)
+      def row(name, seconds, busy, peak)
         size = File.size(@path)
-        format("| %s | %.2f | %.0f | %.0f | %.2f |", name, seconds, size / seconds / MEGABYTE, peak / MEGABYTE,
-               peak.fdiv(size))
+        format("| %s | %.2f | %.2f | %.0f | %.0f | %.2f |", name, seconds, busy, size / seconds / MEGABYTE,
+               peak / MEGABYTE, peak.fdiv(size))
+      end
+
+      # What the children that have ended used.
+      def processors
+        Process.times.then { |times| times.cutime + times.cstime }
       end
 
       def now

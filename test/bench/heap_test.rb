@@ -11,7 +11,7 @@ module Bench
     def test_a_table_of_what_was_measured
       output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--objects", "20000", "--no-peers")
       assert_predicate status, :success?, output
-      rows = output.lines.grep(/\A\| heapline, .* \| \d+\.\d\d \| \d+ \| \d+ \| \d+\.\d\d \|$/)
+      rows = output.lines.grep(/\A\| heapline, .* \| \d+\.\d\d \| \d+\.\d\d \| \d+ \| \d+ \| \d+\.\d\d \|$/)
       assert_equal 4, rows.size, output
     end
 
