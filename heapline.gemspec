@@ -16,8 +16,8 @@ Gem::Specification.new do |spec|
 
   # Globs and not git: the gem also builds from an unpacked archive.
   spec.files = Dir.chdir(__dir__) do
-    Dir["exe/*", "lib/**/*.{rb,js,css}", "ext/**/*.{c,h,cpp,hpp,rb,map}", "sig/**/*.rbs", "examples/*", "docs/*.md",
-        "LICENSE", "README.md", "CHANGELOG.md"].select { |path| File.file?(path) }
+    Dir["exe/*", "lib/**/*.{rb,js,css}", "ext/**/{*.{c,h,cpp,hpp,rb,map},depend}", "sig/**/*.rbs", "examples/*",
+        "docs/*.md", "LICENSE", "README.md", "CHANGELOG.md"].select { |path| File.file?(path) }
   end
   spec.bindir = "exe"
   spec.executables = ["heapline"]

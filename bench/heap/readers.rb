@@ -24,7 +24,8 @@ module Bench
       }.freeze
       PEERS = {
         "heapy, by generation" => 'load Gem.bin_path("heapy", "heapy")',
-        "sheap, histogram by type" => 'require "sheap"; Sheap::Heap.new(ARGV[0]).objects.group_by(&:type_str)',
+        "sheap, histogram by class" => 'require "sheap"; sums = Hash.new(0); ' \
+                                     "Sheap::Heap.new(ARGV[0]).objects.each { |one| sums[one.class_addr] += one.memsize.to_i }",
         "heap-profiler, report" => 'load Gem.bin_path("heap-profiler", "heap-profiler")'
       }.freeze
       # What stands before the file: heap-profiler needs room for the longest line.
@@ -62,7 +63,7 @@ module Bench
           begun = now
           busy = processors
           done = system({ "PEAK" => peak.path, "GEM_HOME" => HOME, "GEM_PATH" => HOME, "RUBYOPT" => nil },
-                        RbConfig.ruby, "-I#{ROOT}/lib", "-e", PEAK + program, *WORDS.fetch(name, []), @path,
+                        RbConfig.ruby, "-I#{ROOT}/lib", "-e", PEAK + program, "--", *WORDS.fetch(name, []), @path,
                         out: File::NULL)
           raise Broken, "#{name} failed" unless done
 

@@ -50,6 +50,8 @@ void Dump::read(Depth depth, bool strings, const Job &job, const Manner &manner)
         graph_ = std::move(graph);
     }
     if (survey) survey_ = std::move(survey);
+    if (survey_->begun && !survey_->ended && problems.empty())
+        problems.push_back("its last line is missing: it was cut");
     if (duplicates) duplicates_ = std::move(duplicates);
     if (problems.size() >= problems_.size()) problems_ = std::move(problems);
     identity_ = file.identity();

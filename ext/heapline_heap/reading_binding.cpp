@@ -40,7 +40,7 @@ template <typename Body> void compute(VALUE self, Owner &owner, const Body &body
     owner.busy = false;
     RB_GC_GUARD(self);
     if (interrupted) rb_jump_tag(interrupted);
-    if (no_memory) rb_memerror();
+    if (no_memory) raise_failure("there is not enough memory: an index takes up to as much as the file has");
     if (!owner.scratch.text.empty()) raise_failure(owner.scratch.text.c_str());
     if (reading.told) reading.tell();
 }

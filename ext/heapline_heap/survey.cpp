@@ -37,7 +37,11 @@ void Survey::other(const Line &line) {
         shapes++;
         shape_bytes += line.memsize;
         break;
+    case Line::Sort::end:
+        ended = true;
+        break;
     case Line::Sort::header:
+        begun = true;
         pid = line.pid;
         ruby = line.ruby;
         time = line.time;
@@ -53,6 +57,8 @@ void Survey::add(const Survey &more, const Translation &translation) {
     references += more.references;
     shapes += more.shapes;
     shape_bytes += more.shape_bytes;
+    begun = begun || more.begun;
+    ended = ended || more.ended;
     if (more.pid) pid = more.pid;
     if (!more.ruby.empty()) ruby = more.ruby;
     if (!more.time.empty()) time = more.time;

@@ -159,10 +159,12 @@ module Heapline
 
     def test_what_heapline_adds
       header = { type: "HEAPLINE", version: 1, pid: 42, ruby: "3.4.1", time: "2026-03-01T09:00:00Z" }
-      opened("#{JSON.generate(header)}\n#{small}{\"type\":\"HEAPLINE_NEW\",\"x\":1}\n") do |dump|
+      text = "#{JSON.generate(header)}\n#{small}{\"type\":\"HEAPLINE_NEW\",\"x\":1}\n"
+      opened("#{text}{\"type\":\"HEAPLINE_END\",\"lines\":0}\n", index: true) do |dump|
         assert_equal [42, "3.4.1", Time.utc(2026, 3, 1, 9), []],
                      dump.summary.to_h.values_at(:pid, :ruby, :time) + [dump.problems]
       end
+      opened(text) { |dump| assert_equal ["its last line is missing: it was cut"], dump.problems }
     end
 
     def test_names_of_classes
@@ -245,7 +247,7 @@ module Heapline
     # While one thread reads, others run; and no two use one dump.
     def test_other_threads_run_meanwhile
       reader, writer = IO.pipe
-      native = Native::HeapDump.new("/proc/self/fd/#{reader.fileno}")
+      native = HeapDump::Extension.dump_class.new("/proc/self/fd/#{reader.fileno}")
       thread = Thread.new { native.read(false, false) }
       await { thread.stop? }
       assert_match(/being read by another thread/, assert_raises(Error) { native.totals }.message)
