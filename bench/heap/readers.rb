@@ -24,8 +24,8 @@ module Bench
       }.freeze
       PEERS = {
         "heapy, by generation" => 'load Gem.bin_path("heapy", "heapy")',
-        "sheap, histogram by class" => 'require "sheap"; sums = Hash.new(0); ' \
-                                     "Sheap::Heap.new(ARGV[0]).objects.each { |one| sums[one.class_addr] += one.memsize.to_i }",
+        "sheap, histogram by class" => 'require "sheap"; sums = Hash.new(0); Sheap::Heap.new(ARGV[0]).objects' \
+                                       ".each { |one| sums[one.class_addr] += one.memsize.to_i }",
         "heap-profiler, report" => 'load Gem.bin_path("heap-profiler", "heap-profiler")'
       }.freeze
       # What stands before the file: heap-profiler needs room for the longest line.
