@@ -7,6 +7,8 @@ require "support/answers"
 class RSpecMatchersTest < Minitest::Test
   include Answers
 
+  # RSpec lies where the tests' own gems do.
+  GEMS = { "GEM_HOME" => Gem.dir, "GEM_PATH" => Gem.path.join(":") }.freeze
   SETUP = <<~RUBY
     begin
       require "heapline/rspec"
@@ -70,21 +72,20 @@ class RSpecMatchersTest < Minitest::Test
   def test_without_the_preload
     text = "answer plain: [said { expect { nil }.not_to grow_memory }, said { expect { nil }.to grow_memory }], " \
            "objects: said { expect { nil }.not_to allocate_more_than(0) }"
-    found = answers(plain(ruby("-I", Heapline::TestHelper::LIB, script(SPEAK + SETUP + text), gems: true)))
+    command = ruby("-I", Heapline::TestHelper::LIB, script(SPEAK + SETUP + text), gems: true)
+    found = answers(plain(command, env: GEMS))
     assert(found[:plain].all? { |message| message.start_with?("heapline is not preloaded") }, found.inspect)
     assert_equal "passed", found[:objects]
-    optional = answers(plain(ruby("-I", Heapline::TestHelper::LIB, script(SPEAK + SETUP + text), gems: true),
-                             env: { "HEAPLINE_OPTIONAL" => "1" }))
+    optional = answers(plain(command, env: { **GEMS, "HEAPLINE_OPTIONAL" => "1" }))
     assert_equal %w[passed passed], optional[:plain]
   end
 
   private
 
   def matched(text)
-    answers(fly(SPEAK + SETUP + text, options: ["-I", Heapline::TestHelper::LIB], gems: true))
+    answers(fly(SPEAK + SETUP + text, options: ["-I", Heapline::TestHelper::LIB], gems: true, env: GEMS))
   end
 
-  # RSpec may lie among the gems of the bundle or of the machine, or nowhere.
   def answers(run)
     answers_of(run).tap { |found| skip "RSpec is not installed: #{found[:missing]}" if found[:missing] }
   end

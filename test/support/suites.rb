@@ -27,9 +27,9 @@ module Suites
     Open3.capture3(environment(**gems), *words, chdir: @directory)
   end
 
-  # Minitest of a version that all supported Rubies have in common, where there are several.
+  # A file of tests; its first two lines are ours.
   def minitest(text, name = "suite_test.rb")
-    program("gem 'minitest', '~> 5.15' rescue nil\nrequire 'minitest/autorun'\n#{text}", name)
+    program("# frozen_string_literal: false\nrequire 'minitest/autorun'\n#{text}", name)
   end
 
   def ruby

@@ -51,7 +51,8 @@ module Heapline
         private
 
         def memory(finding)
-          ["  #{amount(finding)} · #{rate(finding.blocks)} blocks · #{Units.bytes(finding.rise)} in all",
+          blocks = "#{rate(finding.blocks)} block#{"s" unless finding.blocks == 1}"
+          ["  #{amount(finding)} · #{blocks} · #{Units.bytes(finding.rise)} in all",
            "    #{place(finding.location)}"]
         end
 

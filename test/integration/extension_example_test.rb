@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/flight_run"
+require "support/suites"
+
+# README's recipe for C extensions, on the example that it names.
+class ExtensionExampleTest < Minitest::Test
+  include Suites
+
+  def test_the_leak_is_found_at_its_line
+    FileUtils.cp_r(File.join(Heapline::TestHelper::ROOT, "examples", "extension", "."), @directory)
+    FileUtils.rm_rf([path("tmp"), path("lib")])
+    here = 'File.expand_path("../../lib", __dir__)'
+    File.write(path("Rakefile"), File.read(path("Rakefile")).sub(here, Heapline::TestHelper::LIB.inspect))
+    out, err, status = alone("rake", "test")
+    assert_predicate status, :success?, out + err
+    _, err, status = alone("rake", "test:memory")
+    refute_predicate status, :success?, err
+    grows = err[/^ {2}grows.*?\n(?=\S|\z)/m]
+    assert_match(/\A {2}grows {2}GreetingTest#test_refuses_a_long_name$/, grows)
+    assert_match(/\+42 B a run .* 1 block/, grows)
+    assert_match(%r{test/greeting_test\.rb:13 via libc\.so\.6}, grows)
+    refute_match(/grows {2}GreetingTest#test_greets/, err)
+  end
+end
