@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 module Tasks
-  # What the Ruby extensions show the dynamic linker: the function by which Ruby begins them, the one that the core looks
-  # up, and nothing that another library could replace, or be replaced by.
+  # What the Ruby extensions show the dynamic linker: the function by which Ruby begins them, the one that the core
+  # looks up, and nothing that another library could replace, or be replaced by.
   class ExtensionSymbolsGate < Gate
-    LIBRARIES = { "lib/heapline/native.so" => %w[Init_native heapline_twin],
-                    "lib/heapline/heap.so" => %w[Init_heap] }.freeze
+    LIBRARIES = {
+      "lib/heapline/native.so" => %w[Init_native heapline_twin], "lib/heapline/heap.so" => %w[Init_heap]
+    }.freeze
 
     def name
       "extension-symbols"
