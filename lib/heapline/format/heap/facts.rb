@@ -9,7 +9,8 @@ module Heapline
       module Facts
         # summary: Model::Heap::Summary. Array of Strings, not inert.
         def self.of(summary)
-          ["#{Units.count(summary.objects)} objects", Units.bytes(summary.bytes), ruby(summary.ruby),
+          objects = "#{Units.count(summary.objects)} #{summary.objects == 1 ? "object" : "objects"}"
+          [objects, Units.bytes(summary.bytes), ruby(summary.ruby),
            summary.pid && "pid #{summary.pid}", summary.time&.getlocal&.strftime("%Y-%m-%d %H:%M:%S")].compact
         end
 

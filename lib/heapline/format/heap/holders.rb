@@ -66,11 +66,11 @@ module Heapline
         def nested(picks)
           held = Hash.new { |all, above| all[above] = [] }.compare_by_identity
           picks.each { |pick| held[pick.above] << pick }
-          waiting = held[nil].map { |pick| [pick, 0] }
+          waiting = held[nil].reverse.map { |pick| [pick, 0] }
           depths = {}.compare_by_identity
-          while (pick, depth = waiting.shift)
+          while (pick, depth = waiting.pop)
             depths[pick.holder] = depth
-            waiting = held[pick].map { |inner| [inner, depth + 1] } + waiting
+            waiting.concat(held[pick].reverse.map { |inner| [inner, depth + 1] })
           end
           depths
         end

@@ -12,6 +12,7 @@ module Heapline
 
         def test_of_a_plain_dump
           assert_equal ["12 objects", "4.34 kB"], Facts.of(shop.summary)
+          assert_equal "1 object", Facts.of(shop.summary.dup.tap { |copy| copy.objects = 1 }).first
         end
 
         def test_of_one_by_heapline
