@@ -27,9 +27,11 @@ module Tasks
       end
     end
 
-    # Only the C++ of the third shared object is checked; a C++ program of the tests is compiled by its test.
+    # Only the C++ of the third shared object and of its tests is checked; a C++ program of the tests is compiled by its
+    # test.
     def cxx_for_source(path)
-      CXX + %w[-Wno-unused-parameter -Iext/heapline_heap] + (path.start_with?("ext/") ? ruby_headers : [])
+      flags = CXX + %w[-Wno-unused-parameter -Iext/heapline_heap]
+      flags + (path.start_with?("ext/") ? ruby_headers : %w[-Itest/c/support])
     end
 
     # The compiler of C++ that belongs to one of C.
