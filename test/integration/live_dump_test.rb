@@ -130,7 +130,7 @@ class LiveDumpTest < Minitest::Test
     count = FlightRun.torture(3, 10, 1000)
     count.times do
       lines = dump_of(pid)
-      assert_equal 17, lines.count { |line| line["struct"] == "VM/thread" }
+      assert_equal(17, lines.count { |line| line["struct"] == "VM/thread" })
     end
     assert_empty twins_of(pid)
   end

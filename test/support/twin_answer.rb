@@ -14,7 +14,7 @@ module TwinAnswer
   # flags.
   def answer_twin(path, text, problem: "", status: 0, pause_ns: 2_500_000)
     Thread.new do
-      asked = await("nothing was asked", timeout: 60) { File.binread(path, 8, AT).unpack1("Q").then { |n| n if n > 0 } }
+      asked = await("nothing was asked", timeout: 60) { File.binread(path, 8, AT).unpack1("Q").nonzero? }
       File.binwrite(path, [0].pack("Q"), AT)
       File.open(Heapline::Model::Pipe.path(path, asked & 0xffffffff), "wb") do |pipe|
         File.binwrite(path, [1, pause_ns, 4712, status, problem].pack("QQLla128"), AT + 8)

@@ -38,7 +38,8 @@ module Heapline
 
       def test_what_fails_leaves_nothing
         in_directory do |directory|
-          assert_raises(RuntimeError) { PackedFile.write(File.join(directory, "d.gz")) { |file| file.write("x") && raise } }
+          path = File.join(directory, "d.gz")
+          assert_raises(RuntimeError) { PackedFile.write(path) { |file| file.write("x") && raise } }
           assert_empty Dir.children(directory)
         end
       end

@@ -18,7 +18,7 @@ module Heapline
                   "backtrace" => ["app.rb:9:in 'Object#serve'", "app.rb:12:in '<main>'"],
                   "holds" => [{ "class" => "Array", "count" => 4 }, { "class" => "Hash", "count" => 1 }] }
         assert_equal first, data["stacks"].first
-        assert_equal ["fiber", "suspended"], data["stacks"].last.values_at("kind", "state")
+        assert_equal %w[fiber suspended], data["stacks"].last.values_at("kind", "state")
       end
     end
   end

@@ -78,7 +78,8 @@ module Heapline
         assert_match(/is asked by process #{other} already/, error.message)
         Process.kill(:KILL, other)
         Process.wait(other)
-        assert_raises(FlightError) { read(path, timeout: 0.05) }.then { |e| assert_match(/has not answered/, e.message) }
+        error = assert_raises(FlightError) { read(path, timeout: 0.05) }
+        assert_match(/has not answered/, error.message)
       end
     end
   end

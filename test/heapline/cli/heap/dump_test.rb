@@ -27,8 +27,8 @@ module Heapline
         def test_a_dump
           result = dump("-o", output)
           assert_equal 0, result.status, result.err
-          assert_match(/\Awrote #{output}: process #{Process.pid}, \d+ B of lines; its Ruby code waited 2\.5 ms for it$/,
-                       result.out)
+          said = /\Awrote #{output}: process #{Process.pid}, \d+ B of lines; its Ruby code waited 2\.5 ms for it$/
+          assert_match(said, result.out)
           assert_equal TEXT, File.read(output)
           assert_equal [0o600, 1], [File.stat(output).mode & 0o777, @thread.value]
         end
