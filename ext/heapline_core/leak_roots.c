@@ -60,23 +60,33 @@ static void exclude_glibc(struct scan *scan) {
             exclude(scan, scan->roots->mappings[i].begin, scan->roots->mappings[i].end);
 }
 
+int hl_roots_begin(struct hl_roots *roots) {
+    size_t regions = 0;
+    if (hl_real_chunked) return 0;
+    for (uintptr_t region = 0; region < HL_REGIONS; region++) regions += hl_block_regions[region] != NULL;
+    roots->windows = hl_own_memory((regions + 1) * sizeof(*roots->windows));
+    if (!roots->windows) return -ENOMEM;
+    for (uintptr_t region = 0; region < HL_REGIONS; region++) {
+        struct hl_windows *windows = &roots->windows[roots->window_count];
+        if (!hl_block_regions[region] || mincore(hl_block_regions[region], HL_REGION_BYTES, windows->written)) continue;
+        windows->region = region;
+        roots->window_count++;
+    }
+    return 0;
+}
+
 /* Other allocators keep small blocks together: what lies around one is theirs, also after it was freed. That a block
- * was ever there shows in its page of marks, which then is resident. */
-static void exclude_windows(struct scan *scan, uintptr_t region) {
-    static unsigned char resident[HL_REGION_BYTES / PAGE];
-    if (mincore(hl_block_regions[region], HL_REGION_BYTES, resident)) return;
-    for (size_t page = 0; page < sizeof(resident); page++) {
-        const uintptr_t begin = (region << HL_REGION_SHIFT) + page * WINDOW_BYTES;
-        if (resident[page] & 1) exclude(scan, begin, begin + WINDOW_BYTES);
+ * was ever there shows in its page of marks, which then was written. */
+static void exclude_windows(struct scan *scan, const struct hl_windows *windows) {
+    for (size_t page = 0; page < sizeof(windows->written); page++) {
+        const uintptr_t begin = (windows->region << HL_REGION_SHIFT) + page * WINDOW_BYTES;
+        if (windows->written[page] & 1) exclude(scan, begin, begin + WINDOW_BYTES);
     }
 }
 
 static void exclude_allocator(struct scan *scan) {
-    if (hl_real_chunked)
-        exclude_glibc(scan);
-    else
-        for (uintptr_t region = 0; region < HL_REGIONS; region++)
-            if (hl_block_regions[region]) exclude_windows(scan, region);
+    if (hl_real_chunked) exclude_glibc(scan);
+    for (size_t i = 0; i < scan->roots->window_count; i++) exclude_windows(scan, &scan->roots->windows[i]);
     for (uint32_t number = 0; number < scan->graph->count; number++) {
         const uintptr_t begin = scan->graph->begins[number];
         if (scan->graph->sizes[number] >= HL_MAPPED_LEAST)

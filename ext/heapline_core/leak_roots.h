@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "block_graph.h"
+#include "block_map.h"
 #include "memory_maps.h"
 #include "quiet_child.h"
 
@@ -25,13 +26,24 @@ struct hl_object_page {
     size_t slot;
 };
 
+/* Which pages of a region's marks were ever written. */
+struct hl_windows {
+    uintptr_t region;
+    unsigned char written[HL_REGION_BYTES / 4096];
+};
+
 struct hl_roots {
     const struct hl_quiet_child *child;
     struct hl_mapping *mappings;
     size_t mapping_count;
     const struct hl_object_page *pages;
     size_t page_count;
+    struct hl_windows *windows; /* not with glibc */
+    size_t window_count;
 };
+
+/* First of all, before anything looks at the marks: a page that was only read is resident too. 0 or -ENOMEM. */
+int hl_roots_begin(struct hl_roots *roots);
 
 /* Scan all of them; the graph is spread afterwards. 0 or -errno. */
 int hl_roots_scan(struct hl_graph *graph, const struct hl_roots *roots);

@@ -51,12 +51,14 @@ static int look(struct hl_leak_scan *scan) {
     struct hl_graph graph;
     struct hl_roots roots = {.child = &scan->child, .pages = scan->pages, .page_count = scan->page_count};
     const uint64_t begun = now_ns();
+    int failed = hl_roots_begin(&roots);
+    if (failed) return failed;
     const int64_t count = hl_memory_maps(&roots.mappings);
     if (count < 0) return (int)count;
     roots.mapping_count = (size_t)count;
     struct hl_range *tables = hl_own_memory((roots.mapping_count + 1) * sizeof(*tables));
     if (!tables) return -ENOMEM;
-    int failed = hl_graph_create(&graph, tables, read_only_data(roots.mappings, roots.mapping_count, tables));
+    failed = hl_graph_create(&graph, tables, read_only_data(roots.mappings, roots.mapping_count, tables));
     if (!failed) failed = hl_roots_scan(&graph, &roots);
     if (failed) return failed;
     hl_graph_finish(&graph);
