@@ -179,8 +179,9 @@ static void name_class(hl_value klass, struct name *name) {
 static void name_key(uint64_t key, struct name *name) {
     name->text[0] = 0;
     name->flags = HL_CLASS_HIDDEN;
-    if (has_class(key))
-        name_class(key & CLASS_BITS, name);
+    const hl_value klass = key & CLASS_BITS;
+    if (has_class(key) && hl_object_is_class(*(const uint64_t *)klass))
+        name_class(klass, name);
     else if (key >> 56 == HL_TYPE_IMEMO && hl_ruby.rb_imemo_name)
         hl_text(name->text, sizeof(name->text), "imemo_%s", hl_ruby.rb_imemo_name((int)(key >> 3 & 0xf)));
 }

@@ -17,7 +17,21 @@
 #include "platform.h"
 #include "ruby_vm.h"
 
-enum { HL_TYPE_MASK = 0x1f, HL_TYPE_CLASS = 0x02, HL_TYPE_DATA = 0x0c, HL_TYPE_IMEMO = 0x1a };
+enum {
+    HL_TYPE_MASK = 0x1f,
+    HL_TYPE_CLASS = 0x02,
+    HL_TYPE_MODULE = 0x03,
+    HL_TYPE_DATA = 0x0c,
+    HL_TYPE_IMEMO = 0x1a,
+    HL_TYPE_ICLASS = 0x1c,
+};
+
+/* May an object with these flags be what another one has for its class? Mostly a class; where something is prepended to
+ * a module, the VM's own T_ICLASS has the module. */
+HL_INLINE int hl_object_is_class(uint64_t flags) {
+    const uint64_t type = flags & HL_TYPE_MASK;
+    return type == HL_TYPE_CLASS || type == HL_TYPE_MODULE || type == HL_TYPE_ICLASS;
+}
 
 /* The class and the type of an object, as one word: from its first two words. The VM's own T_IMEMO have data where
  * others have their class; what they are, is in the flags. */

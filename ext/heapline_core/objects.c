@@ -130,7 +130,7 @@ static void died(hl_value data, const void *event) {
     const hl_value object = hl_ruby.rb_tracearg_object(event);
     (void)data;
     if (HL_UNLIKELY(!is_on())) return;
-    if (HL_UNLIKELY((*(const uint64_t *)object & HL_TYPE_MASK) == HL_TYPE_CLASS)) hl_object_class_gone(object);
+    if (HL_UNLIKELY(hl_object_is_class(*(const uint64_t *)object))) hl_object_class_gone(object);
     struct hl_object_region *region = hl_object_region(object);
     if (HL_UNLIKELY(!region)) return;
     char *place = hl_object_place(region, object);

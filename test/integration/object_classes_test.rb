@@ -44,6 +44,18 @@ class ObjectClassesTest < Minitest::Test
     assert_equal 6, object_rows(run.paths.fetch(0)).select { |row| row.class_name == "Cart" }.sum(&:live)
   end
 
+  # The VM's own origin of a module that something was prepended to has the module for its class.
+  def test_modules_that_come_and_go
+    run = fly_objects(<<~RUBY)
+      3000.times { Module.new { prepend Module.new; include Module.new } }
+      3.times { GC.start }
+      $strings = Array.new(5000) { |i| "s\#{i}" * 3 }
+      $kept = Array.new(200) { Module.new { prepend Module.new } }
+    RUBY
+    assert_equal ["", 0], [run.error, run.status.exitstatus]
+    assert_complete(run.paths.fetch(0))
+  end
+
   def test_what_the_vm_makes_for_itself
     run = fly_objects("$block = proc { 1 }\n$string = 'a' * 100\n")
     types = object_rows(run.paths.fetch(0)).map { |row| [row.type, row.class_name] }
