@@ -38,12 +38,24 @@ module Heapline
       end
     end
 
+    # Fails where blocks that the block asked for are lost: nothing leads to them any more. It is run `runs` times.
+    # library: Regexp or String: only what such a library asked for. Needs HEAPLINE=blocks below the tests.
+    def assert_no_leaks(message = nil, runs: 10, library: nil, &block)
+      check = Checks::Leaks.new(runs: runs, library: library)
+      heapline_check do
+        leaks = check.run(&block)
+        assert !leaks.lost?, heapline_message(message) { Format::CheckText.leaks(leaks) }
+      end
+    end
+
     private
 
     def heapline_check(needed: true)
       return yield if !needed || Heapline.enabled?
 
       assert Checks.optional?, Checks.remedy
+    rescue NotEnabled
+      assert Checks.optional?, Checks.blocks_remedy
     end
 
     def heapline_message(own)

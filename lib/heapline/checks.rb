@@ -3,6 +3,7 @@
 require "heapline"
 require_relative "checks/allocations"
 require_relative "checks/growth"
+require_relative "checks/leaks"
 require_relative "checks/memory"
 require_relative "format/check_text"
 
@@ -14,6 +15,12 @@ module Heapline
     def self.remedy
       "heapline is not preloaded in this process, so that memory cannot be checked. Run the tests under it: " \
         "heapline test -- bundle exec rake test"
+    end
+
+    # The same where live blocks are not kept, for Leaks.
+    def self.blocks_remedy
+      "live blocks are not kept in this process, so that lost ones cannot be found. Run the tests so: " \
+        "HEAPLINE=blocks heapline test -- bundle exec rake test"
     end
 
     # May checks be passed over where heapline is not preloaded?

@@ -8,6 +8,7 @@ module Heapline
   # Matchers for RSpec, in every example group after `require "heapline/rspec"`:
   #
   #   expect { Parser.parse(text) }.not_to grow_memory
+  #   expect { Parser.parse(text) }.not_to leak_memory
   #   expect { Parser.parse(text) }.not_to need_more_memory_than("24 MB")
   #   expect { Parser.parse(text) }.not_to allocate_more_than(10)
   #
@@ -64,6 +65,8 @@ module Heapline
 
         @found = measure(block)
         true
+      rescue NotEnabled
+        (@problem = Checks.blocks_remedy) && false
       end
     end
 
@@ -149,6 +152,37 @@ module Heapline
       def details
         Format::CheckText.allocations_over(@found, @limit)
       end
+    end
+
+    # See Checks::Leaks.
+    class LeakMemory < BlockMatcher
+      def initialize(**options)
+        super()
+        @check = Checks::Leaks.new(**options)
+      end
+
+      def description
+        "leak memory"
+      end
+
+      private
+
+      def measure(block)
+        @check.run(&block)
+      end
+
+      def exceeds?
+        @found.lost?
+      end
+
+      def details
+        Format::CheckText.leaks(@found)
+      end
+    end
+
+    # Are blocks lost that the block asked for? runs:, library: as for Assertions#assert_no_leaks.
+    def leak_memory(**options)
+      LeakMemory.new(**options)
     end
 
     # Does a line hold more memory with each run of the block? iterations:, warmup:, only:, ignore: as for

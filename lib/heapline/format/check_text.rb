@@ -11,6 +11,8 @@ module Heapline
     module CheckText
       # How many findings are shown.
       SHOWN = 5
+      # How many C functions of a lost block.
+      FRAMES = 4
 
       class << self
         # Model::BlockGrowth that has grown.
@@ -22,6 +24,15 @@ module Heapline
            *shown.flat_map { |finding| finding.kind == :objects ? objects(finding) : memory(finding) },
            *("  and #{growth.findings.size - SHOWN} lines more" if growth.findings.size > SHOWN),
            *next_step("heapline --sort retained --gc #{command}", "all that stays behind, by line")].join("\n")
+        end
+
+        # Model::Leaks with lost blocks.
+        def leaks(leaks)
+          lost = leaks.select(&:lost?)
+          ["the block lost #{Units.bytes(leaks.lost_bytes)} in #{blocks(leaks.lost_blocks)}:",
+           *lost.first(SHOWN).flat_map { |record| loss(record) },
+           *("  and #{lost.size - SHOWN} records more" if lost.size > SHOWN),
+           *next_step("heapline leaks #{command}", "all that is lost at the end")].join("\n")
         end
 
         # Model::BlockMemory beyond a limit in bytes.
@@ -49,6 +60,19 @@ module Heapline
         end
 
         private
+
+        # A Model::LossRecord: where, and the C functions that asked for it.
+        def loss(record)
+          frames = record.frames.first(FRAMES).map do |frame|
+            "      #{[frame.name, frame.place].uniq.map { |name| text(name) }.join("  ")}"
+          end
+          ["  #{Units.bytes(record.bytes)} in #{blocks(record.blocks)}, lost (#{record.kind})",
+           "    #{place(record.location)}", *frames]
+        end
+
+        def blocks(number)
+          "#{Units.count(number)} block#{"s" unless number == 1}"
+        end
 
         def memory(finding)
           blocks = "#{rate(finding.blocks)} block#{"s" unless finding.blocks == 1}"
