@@ -215,6 +215,7 @@ struct rbhl_twin rbhl_twin_make(void (*run)(void *, int), void *argument, int fd
     struct rbhl_twin made = {0, 0, 0};
     if (!rbhl_twin_reap()) made.error = EBUSY;
     if (!made.error && !rb_objspace_each_objects) made.error = ENOSYS;
+    if (!made.error && rbhl_vm_ractors() > 1) made.error = ENOTSUP; /* they may hold the VM's lock */
     if (!made.error && !ensure_stack()) made.error = ENOMEM;
     if (made.error) return made;
     twin.status = status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm_access.h"
 
+#include <ruby/ractor.h>
 #include <ruby/st.h>
 #include <ruby/version.h>
 #include <string.h>
@@ -55,6 +56,19 @@ void rbhl_vm_stand_still(void) {
     }
     *rb_ruby_verbose_ptr() = Qnil;
     rb_gc_disable();
+}
+
+/* One of Ruby's methods that are written in Ruby. */
+static VALUE ask_ractors(VALUE unused) {
+    return rb_funcallv(rb_cRactor, rb_intern("count"), 0, NULL);
+}
+
+long rbhl_vm_ractors(void) {
+    const VALUE error = rb_errinfo();
+    int raised = 0;
+    const VALUE count = rb_protect(ask_ractors, Qnil, &raised);
+    if (raised) rb_set_errinfo(error);
+    return !raised && RB_FIXNUM_P(count) ? FIX2LONG(count) : 1;
 }
 
 /* ---- what an object is ---- */

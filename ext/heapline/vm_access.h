@@ -20,6 +20,9 @@ RBHL_WEAK void *rb_mod_const_at(VALUE module, void *table);
 RBHL_WEAK VALUE rb_f_global_variables(void);
 RBHL_WEAK unsigned rb_iseq_line_no(const void *iseq, size_t position);
 
+/* How many Ractors run, this one included. */
+long rbhl_vm_ractors(void);
+
 /* From here on this thread runs no interrupts and no GC, and warns of nothing. For a twin: there is no way back. */
 void rbhl_vm_stand_still(void);
 
