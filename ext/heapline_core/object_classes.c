@@ -9,6 +9,7 @@
 #include "object_fold.h"
 #include "object_rows.h"
 #include "own_memory.h"
+#include "probe.h"
 #include "site_table.h"
 #include "text.h"
 
@@ -176,12 +177,18 @@ static void name_class(hl_value klass, struct name *name) {
         name_anonymous(klass, name);
 }
 
+/* Its end may not have been seen: the VM tells no event inside another tool's hook. So look before asking, and first
+ * whether there is memory at all. */
+static int is_still_class(hl_value klass) {
+    uint64_t flags;
+    return hl_probe(&flags, (const void *)klass, sizeof(flags)) == 0 && hl_object_is_class(flags);
+}
+
 static void name_key(uint64_t key, struct name *name) {
     name->text[0] = 0;
     name->flags = HL_CLASS_HIDDEN;
-    const hl_value klass = key & CLASS_BITS;
-    if (has_class(key) && hl_object_is_class(*(const uint64_t *)klass))
-        name_class(klass, name);
+    if (has_class(key) && is_still_class(key & CLASS_BITS))
+        name_class(key & CLASS_BITS, name);
     else if (key >> 56 == HL_TYPE_IMEMO && hl_ruby.rb_imemo_name)
         hl_text(name->text, sizeof(name->text), "imemo_%s", hl_ruby.rb_imemo_name((int)(key >> 3 & 0xf)));
 }
