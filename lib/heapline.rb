@@ -12,6 +12,7 @@ require "heapline/tag"
 require "heapline/measure"
 require "heapline/objects"
 require "heapline/growth_log"
+require "heapline/heap_dumping"
 require "heapline/leaks"
 
 # Exact accounting of every malloc by Ruby line, seen from inside the process.
