@@ -136,13 +136,19 @@ struct name {
     uint8_t flags;
 };
 
+/* 0 for none: a class that is being made has a constant there. */
+static hl_value superclass(hl_value klass) {
+    const hl_value super = hl_ruby.rb_class_get_superclass(klass);
+    return super & 7 || super <= 8 ? 0 : super;
+}
+
 /* The nearest class from `klass` upwards that has a name. */
 static void named_ancestor(hl_value klass, char *text, size_t size) {
     size_t length = 0;
     for (int depth = 0; klass && !length && depth < 64; depth++) {
         klass = hl_ruby.rb_class_real(klass);
         if (klass) length = hl_ruby_module_name(klass, text, size - 1);
-        if (klass && !length) klass = hl_ruby.rb_class_get_superclass(klass);
+        if (klass && !length) klass = superclass(klass);
     }
     text[length] = 0;
 }
@@ -161,9 +167,15 @@ static void name_singleton(hl_value klass, struct name *name) {
 /* Without its address: it says nothing to anyone, and all such classes of a line are to be found in one row. */
 static void name_anonymous(hl_value klass, struct name *name) {
     char ancestor[NAME_MAX_BYTES / 2];
-    named_ancestor(hl_ruby.rb_class_get_superclass(klass), ancestor, sizeof(ancestor));
+    named_ancestor(superclass(klass), ancestor, sizeof(ancestor));
     name->flags = HL_CLASS_ANONYMOUS;
     hl_text(name->text, sizeof(name->text), ancestor[0] ? "#<Class < %s>" : "#<Class>", ancestor);
+}
+
+/* A module has ancestors of another kind: they are not asked. */
+static void name_module(struct name *name) {
+    name->flags = HL_CLASS_ANONYMOUS;
+    hl_text(name->text, sizeof(name->text), "#<Module>");
 }
 
 static void name_class(hl_value klass, struct name *name) {
@@ -171,7 +183,9 @@ static void name_class(hl_value klass, struct name *name) {
     name->text[length] = 0;
     name->flags = 0;
     if (length) return;
-    if (hl_ruby.rb_class_real(klass) != klass)
+    if ((*(const uint64_t *)klass & HL_TYPE_MASK) != HL_TYPE_CLASS)
+        name_module(name);
+    else if (hl_ruby.rb_class_real(klass) != klass)
         name_singleton(klass, name);
     else
         name_anonymous(klass, name);
