@@ -14,17 +14,18 @@ class SuiteReadingTest < Minitest::Test
       reading = -> { Heapline.quiet { Heapline::Suite::Reading.take } }
       2.times { reading.call.since(reading.call) }
       before = reading.call
-      kept = Array.new(5) { Fiddle.malloc(1000) }
+      kept = Array.new(1000) { Fiddle.malloc(1000) }
       3.times { Fiddle.free(Fiddle.malloc(10)) }
       between = Heapline.quiet { reading.call.since(before) }
       answer(**between, lines: between[:lines].map { |place, bytes, blocks| [place[/program.*/], bytes, blocks] })
     RUBY
-    assert_in_delta 5000, found[:retained_bytes], 3000
-    assert_operator found[:allocations], :>=, 8
-    assert_operator found[:retained_blocks], :>=, 5
+    # The VM takes and frees some kB of its own meanwhile.
+    assert_in_delta 1_000_000, found[:retained_bytes], 50_000
+    assert_operator found[:allocations], :>=, 1003
+    assert_in_delta 1000, found[:retained_blocks], 200
     place, bytes, blocks = found[:lines].first
     assert_equal "program.rb:8", place
-    assert_operator bytes, :>=, 5000
-    assert_operator blocks, :>=, 5
+    assert_operator bytes, :>=, 1_000_000
+    assert_operator blocks, :>=, 1000
   end
 end
