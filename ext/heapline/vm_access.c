@@ -3,40 +3,10 @@
 
 #include <ruby/ractor.h>
 #include <ruby/st.h>
-#include <ruby/version.h>
 #include <string.h>
 
-#define VERSION (RUBY_API_VERSION_MAJOR * 100 + RUBY_API_VERSION_MINOR)
+#include "vm_offsets.h"
 
-/* Bytes; where a version differs, by version. */
-enum {
-    EC_STACK = 0,
-    EC_STACK_SIZE = 8, /* in words */
-    EC_FRAME = 16,
-    EC_INTERRUPT_FLAG = 32,
-    EC_INTERRUPT_MASK = 36,
-    EC_FIBER = 40,
-    EC_THREAD = 48,
-    THREAD_EC = VERSION < 302 ? 40 : 48,
-    FRAME_SIZE = VERSION < 303 ? 64 : 56,
-    FRAME_PC = 0,
-    FRAME_ISEQ = 16,
-    FRAME_SELF = 24,
-    FRAME_EP = 32,
-    ISEQ_BODY = 16,
-    BODY_SIZE = 4,
-    BODY_ENCODED = 8,
-    BODY_LOCALS = VERSION < 302 ? 152 : 144,
-    BODY_LOCAL_COUNT = VERSION < 302   ? 240
-                       : VERSION < 400 ? 232
-                                       : 240,
-    ENV_ISEQ = 8,
-    ENV_EP = 16,
-    PROC_SELF = 0,
-    PROC_TYPE = 24, /* of its block: 0 iseq, 1 ifunc */
-    CONSTANT_VALUE = 8,
-    KNOWN = VERSION >= 301 && VERSION <= 400
-};
 enum { EP_WORDS = 3, FRAME_IS_C = 0x80, IMEMO_KIND = 15, IMEMO_ENV = 0, MOST_LOCALS = 4096 };
 
 #define AT(type, address, offset) (*(type *)((char *)(address) + (offset)))

@@ -42,4 +42,32 @@ SAME(32, struct RArray, as.heap.ptr);
 _Static_assert(FRAME_SIZE == sizeof(rb_control_frame_t), "size of a control frame");
 _Static_assert(RSTRING_NOEMBED == 1 << 13 && RARRAY_EMBED_FLAG == 1 << 13, "flags of strings and arrays");
 _Static_assert(imemo_ment == 6 && RUBY_T_IMEMO == 0x1a && RUBY_T_DATA == 0x0c, "types");
+
+#undef THREAD_EC
+#undef FRAME_SIZE
+#include "../../ext/heapline/vm_offsets.h"
+
+SAME(EC_STACK, rb_execution_context_t, vm_stack);
+SAME(EC_STACK_SIZE, rb_execution_context_t, vm_stack_size);
+SAME(EC_FRAME, rb_execution_context_t, cfp);
+SAME(EC_INTERRUPT_FLAG, rb_execution_context_t, interrupt_flag);
+SAME(EC_INTERRUPT_MASK, rb_execution_context_t, interrupt_mask);
+SAME(EC_FIBER, rb_execution_context_t, fiber_ptr);
+SAME(EC_THREAD, rb_execution_context_t, thread_ptr);
+SAME(THREAD_EC, rb_thread_t, ec);
+_Static_assert(FRAME_SIZE == sizeof(rb_control_frame_t), "size of a control frame, for the extension");
+SAME(FRAME_PC, rb_control_frame_t, pc);
+SAME(FRAME_ISEQ, rb_control_frame_t, iseq);
+SAME(FRAME_SELF, rb_control_frame_t, self);
+SAME(FRAME_EP, rb_control_frame_t, ep);
+SAME(ISEQ_BODY, rb_iseq_t, body);
+SAME(BODY_SIZE, struct rb_iseq_constant_body, iseq_size);
+SAME(BODY_ENCODED, struct rb_iseq_constant_body, iseq_encoded);
+SAME(BODY_LOCALS, struct rb_iseq_constant_body, local_table);
+SAME(BODY_LOCAL_COUNT, struct rb_iseq_constant_body, local_table_size);
+SAME(ENV_ISEQ, rb_env_t, iseq);
+SAME(ENV_EP, rb_env_t, ep);
+SAME(PROC_SELF, rb_proc_t, block.as.captured.self);
+SAME(PROC_TYPE, rb_proc_t, block.type);
+_Static_assert(VM_ENV_DATA_SIZE == 3 && VM_FRAME_FLAG_CFRAME == 0x80 && imemo_env == 0, "frames and environments");
 #endif
