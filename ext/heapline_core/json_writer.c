@@ -26,7 +26,7 @@ static void put(struct hl_json *json, const char *bytes, size_t length) {
 }
 
 static void put_escaped(struct hl_json *json, const char *text, size_t length) {
-    char escape[8];
+    char escape[8] = "";
     put(json, "\"", 1);
     for (size_t i = 0; i < length; i++) {
         const unsigned char byte = (unsigned char)text[i];
@@ -66,9 +66,10 @@ void hl_json_close(struct hl_json *json, char bracket) {
 }
 
 void hl_json_number(struct hl_json *json, const char *key, uint64_t value) {
-    char digits[24];
+    char digits[24] = "";
     put_key(json, key);
-    put(json, digits, hl_text(digits, sizeof(digits), "%llu", (unsigned long long)value));
+    const size_t length = hl_text(digits, sizeof(digits), "%llu", (unsigned long long)value);
+    put(json, digits, length);
 }
 
 void hl_json_text(struct hl_json *json, const char *key, const char *text, size_t length) {
