@@ -171,9 +171,10 @@ static void realloc_moves_the_mark(void) {
     CHECK_EQUAL(graph.sizes[hl_graph_find(&graph, (uintptr_t)moved)], 5000);
     CHECK_EQUAL(graph.sizes[hl_graph_find(&graph, (uintptr_t)other)], 50);
     for (int i = 50; i < 5000; i++) CHECK(moved[i] == 0);
+    const uintptr_t address = (uintptr_t)moved;
     free(moved);
     search(NULL, 0);
-    CHECK_EQUAL(hl_graph_find(&graph, (uintptr_t)moved), HL_NO_BLOCK);
+    CHECK_EQUAL(hl_graph_find(&graph, address), HL_NO_BLOCK);
 }
 
 static const struct check_test tests[] = {
