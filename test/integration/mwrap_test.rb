@@ -88,8 +88,8 @@ class MwrapIntegrationTest < Minitest::Test
   end
 
   def test_a_dump_needs_no_require
-    run = mwrap_run("GC.disable; kept = Array.new(1000) { |i| \"x\" * 100 }", MWRAP: "dump_fd:2,dump_min:50000")
-    assert_match(/^ +1\d{5} +1\d{3} \S+program\.rb:\d+$/, run.error)
+    run = mwrap_run("GC.disable; kept = Array.new(1000) { |i| \"x\" * 1000 }", MWRAP: "dump_fd:2,dump_min:50000")
+    assert_match(/^ +1\d{6} +1\d{3} \S+program\.rb:\d+$/, run.error)
   end
 
   def test_the_environment_variable_dumps_to_a_descriptor
