@@ -130,15 +130,14 @@ static void exclude_below(struct scan *scan, uintptr_t stack_pointer) {
     }
 }
 
+/* A guard may lie inside a mapping (glibc 2.42 and later): what cannot be read is none. */
 static int is_thread_control_block(uintptr_t address) {
-    const uint64_t *words = (const uint64_t *)address;
-    return words[0] == address && words[TCB_SELF / sizeof(*words)] == address;
+    return hl_graph_peek(address) == address && hl_graph_peek(address + TCB_SELF) == address;
 }
 
 /* Is this the control block of a thread that has ended? */
 static int is_dead(const struct scan *scan, uintptr_t address) {
-    uint32_t tid;
-    memcpy(&tid, (const char *)address + scan->tid_offset, sizeof(tid));
+    const uint32_t tid = (uint32_t)hl_graph_peek(address + scan->tid_offset);
     return tid != scan->roots->child->caller && !thread_of(scan, tid);
 }
 

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -27,7 +28,8 @@ enum {
     THREADS = 4096,
     SHARED_BYTES = 4096,
     MEMORY_BYTES = STACK_BYTES + THREADS * sizeof(struct hl_thread_state),
-    STOP_MS = 100, /* a thread that does not stop in this time (in vfork, on a dead file system) runs on */
+    COPY_SECONDS = 600, /* of processor time that a copy may take */
+    STOP_MS = 100,      /* a thread that does not stop in this time (in vfork, on a dead file system) runs on */
 };
 
 static uint64_t now_ns(void) {
@@ -117,6 +119,7 @@ static _Noreturn void be_the_copy(struct hl_quiet_child *child) {
     hl_life = HL_LIFE_INERT;
     prctl(PR_SET_NAME, "heapline-copy");
     prctl(PR_SET_DUMPABLE, 0); /* no core dump of the program's memory, whatever happens */
+    setrlimit(RLIMIT_CPU, &(struct rlimit){COPY_SECONDS, COPY_SECONDS}); /* nor a processor lost for ever */
     close_all_but(child->fd);
     const int status = child->work(child->argument);
     for (;;) syscall(SYS_exit_group, status);
