@@ -83,7 +83,7 @@ class MwrapIntegrationTest < Minitest::Test
     path = File.join(new_directory, "log")
     2.times { mwrap(TAKE, MWRAP: "dump_path:#{path},dump_min:5000") }
     lines = File.readlines(path)
-    assert_equal 2, lines.grep(/\A +10\d{3} +1\d \S+program\.rb:4\n\z/).size, lines.join
+    assert_equal 2, lines.grep(/\A +1\d{4} +\d\d \S+program\.rb:4\n\z/).size, lines.join
     assert(lines.all? { |line| line.match?(/\A *\d+ +\d+ \S.*\n\z/) && line.to_i > 5000 })
   end
 
@@ -94,7 +94,7 @@ class MwrapIntegrationTest < Minitest::Test
 
   def test_the_environment_variable_dumps_to_a_descriptor
     run = mwrap_run(TAKE, MWRAP: "dump_fd:2,dump_min:5000")
-    assert_match(/^ +10\d{3} +1\d \S+program\.rb:4$/, run.error)
+    assert_match(/^ +1\d{4} +\d\d \S+program\.rb:4$/, run.error)
   end
 
   def test_a_script_without_mwrap_in_its_gemfile_finds_it
