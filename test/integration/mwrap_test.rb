@@ -43,7 +43,7 @@ class MwrapIntegrationTest < Minitest::Test
     RUBY
     assert_equal [nil, true, false, true], found.values_at(:value, :unique, :at, :below)
     assert_equal 6, found[:row].size
-    assert_equal 0, found[:row][3]
+    assert_operator found[:row][3], :<=, 2 # of the ten none: what the VM frees of that line
   end
 
   def test_reset_begins_again_and_frees_stay_below_allocations
