@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
-require "json"
 require_relative "comparison_columns"
-require_relative "inert"
+require_relative "json_object"
 require_relative "selection"
 
 module Heapline
   module Format
     # A Model::Comparison as one JSON object; docs/cli.md describes each key. Output is ASCII.
     class ComparisonJson
+      include JsonObject
+
       SCHEMA_VERSION = 1
 
       # by: nil for sites, or :gem, :file, :library, :tag, :class. objects: only the Ruby objects (by :class: always
@@ -21,7 +22,7 @@ module Heapline
 
       # Write the object and a line end to `io`.
       def render(comparison, io)
-        io.write("#{JSON.pretty_generate(to_h(comparison), ascii_only: true)}\n")
+        write(to_h(comparison), io)
       end
 
       # The object as a Hash.
@@ -50,7 +51,7 @@ module Heapline
 
       def side(snapshot)
         { pid: snapshot.pid, command: snapshot.command&.map { |word| text(word) }, state: snapshot.state,
-          at: (snapshot.ended_at || snapshot.taken_at)&.getutc&.strftime("%Y-%m-%dT%H:%M:%S.%6NZ"),
+          at: time(snapshot.ended_at || snapshot.taken_at),
           live_bytes: snapshot.live_bytes, live_blocks: snapshot.live_blocks, allocations: snapshot.allocations,
           bytes_allocated: snapshot.bytes_allocated }
       end
@@ -75,10 +76,6 @@ module Heapline
       def figures(row)
         { growth_bytes: row.growth_bytes, before_bytes: row.before_bytes, after_bytes: row.live_bytes,
           growth_blocks: row.growth_blocks, allocations: row.allocations, bytes_allocated: row.bytes_allocated }
-      end
-
-      def text(value)
-        value && Inert.valid(value)
       end
     end
   end

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
-require "json"
 require_relative "growth_json"
-require_relative "inert"
+require_relative "json_object"
 
 module Heapline
   module Format
     # A Model::GrowthComparison as one JSON object, ASCII only; docs/cli.md describes each key.
     class GrowthComparisonJson
+      include JsonObject
+
       SCHEMA_VERSION = 1
       RATES = %i[slope_bytes_per_hour slope_low slope_high].freeze
 
@@ -18,7 +19,7 @@ module Heapline
 
       # Write the object and a line end to `io`.
       def render(comparison, io)
-        io.write("#{JSON.pretty_generate(to_h(comparison), ascii_only: true)}\n")
+        write(to_h(comparison), io)
       end
 
       # The object as a Hash.
@@ -46,10 +47,6 @@ module Heapline
         return nil unless series
 
         { verdict: series.verdict, **RATES.to_h { |name| [name, series[name]&.round(1)] } }
-      end
-
-      def text(value)
-        value && Inert.valid(value)
       end
     end
   end

@@ -1,14 +1,16 @@
 # frozen_string_literal: true
 
-require "json"
 require_relative "growth_columns"
 require_relative "inert"
+require_relative "json_object"
 
 module Heapline
   module Format
     # A Model::Growth as one JSON object, ASCII only. docs/cli.md describes each key; a change of their meaning raises
     # schema_version.
     class GrowthJson
+      include JsonObject
+
       SCHEMA_VERSION = 1
       TEXTS = %i[location label gem library tag kind].freeze
 
@@ -21,7 +23,7 @@ module Heapline
       end
 
       def render(growth, io)
-        io.write("#{JSON.pretty_generate(to_h(growth), ascii_only: true)}\n")
+        write(to_h(growth), io)
       end
 
       # The object as a Hash.
@@ -48,10 +50,6 @@ module Heapline
         TEXTS.each { |name| fields[name] = text(fields[name]) }
         %i[slope_bytes_per_hour slope_low slope_high].each { |name| fields[name] = fields[name]&.round(1) }
         fields
-      end
-
-      def text(value)
-        value && Inert.valid(value)
       end
 
       def time(value)

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-require "json"
-require_relative "inert"
+require_relative "json_object"
 require_relative "object_json"
 require_relative "selection"
 
@@ -11,6 +10,8 @@ module Heapline
     # have none. Output is ASCII, so that it acts on no terminal; invalid UTF-8 in names is written as \xHH.
     # docs/cli.md describes each key; a change of their meaning raises schema_version.
     class Json
+      include JsonObject
+
       SCHEMA_VERSION = 1
       TOTALS = %i[allocations frees bytes_allocated bytes_freed live_bytes live_blocks growth_bytes growth_blocks
                   retained_bytes retained_blocks temporary].freeze
@@ -28,7 +29,7 @@ module Heapline
 
       # Write the object and a line end to `io`.
       def render(snapshot, io)
-        io.write("#{JSON.pretty_generate(to_h(snapshot), ascii_only: true)}\n")
+        write(to_h(snapshot), io)
       end
 
       # The object as a Hash.
@@ -87,14 +88,6 @@ module Heapline
           age_mean_generations: site.mean_age.round(3), age_sum_ms: site.age_ms_sum, age_max_ms: site.age_ms_max,
           age_mean_ms: site.mean_age_ms.round(3)
         )
-      end
-
-      def text(value)
-        value && Inert.valid(value)
-      end
-
-      def time(value)
-        value&.getutc&.strftime("%Y-%m-%dT%H:%M:%S.%6NZ")
       end
     end
   end

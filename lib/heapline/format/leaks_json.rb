@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
-require "json"
-require_relative "inert"
+require_relative "json_object"
 
 module Heapline
   module Format
     # Lost blocks as one JSON object. Keys carry their unit; docs/leaks.md describes each; a change of their meaning
     # raises schema_version.
     class LeaksJson
+      include JsonObject
+
       SCHEMA_VERSION = 1
 
       # kinds: of the records that are in it.
@@ -17,7 +18,7 @@ module Heapline
 
       # Write `leaks` (Model::Leaks) and a line end to `io`.
       def render(leaks, io)
-        io.write("#{JSON.pretty_generate(to_h(leaks), ascii_only: true)}\n")
+        write(to_h(leaks), io)
       end
 
       # The object as a Hash.
@@ -60,10 +61,6 @@ module Heapline
 
       def not_shown(reason, sums)
         { reason: text(reason), records: sums[0], blocks: sums[1], bytes: sums[2] }
-      end
-
-      def text(value)
-        value && Inert.valid(value)
       end
     end
   end

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
-require "json"
 require_relative "inert"
+require_relative "json_object"
 
 module Heapline
   module Format
     # A ledger as one JSON object; docs/cli.md describes each key.
     class LedgerJson
+      include JsonObject
+
       SCHEMA_VERSION = 1
 
       # Write the object and a line end to `io`.
@@ -14,7 +16,7 @@ module Heapline
         data = { schema_version: SCHEMA_VERSION, pid: snapshot.pid, allocator: text(snapshot.allocator),
                  rss_bytes: ledger.rss_bytes, lines: ledger.lines.map { |line| line(line) },
                  returnable_bytes: ledger.returnable_bytes&.minmax, figures: figures(ledger.figures) }
-        io.write("#{JSON.pretty_generate(data, ascii_only: true)}\n")
+        write(data, io)
       end
 
       private
@@ -25,7 +27,7 @@ module Heapline
 
       def figures(figures)
         figures.to_h.merge(arenas: figures.arenas.map(&:to_h)).transform_values do |value|
-          value.is_a?(Time) ? value.getutc.strftime("%Y-%m-%dT%H:%M:%S.%6NZ") : value
+          value.is_a?(Time) ? time(value) : value
         end
       end
 

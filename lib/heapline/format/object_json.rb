@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
-require_relative "inert"
+require_relative "json_object"
 
 module Heapline
   module Format
     # The Ruby objects of a snapshot as a Hash for JSON; docs/cli.md describes each key. Counts are objects.
     class ObjectJson
+      include JsonObject
+
       FIGURES = %i[allocated freed live growth retained].freeze
       BYTES = { slot_bytes_allocated: :slot_bytes_allocated, slot_bytes_freed: :slot_bytes_freed,
                 live_slot_bytes: :slot_bytes, growth_slot_bytes: :growth_bytes,
@@ -45,10 +47,6 @@ module Heapline
       def figures(site)
         counts(site).merge(temporary: site.temporary, age_sum_generations: site.age_sum,
                            age_max_generations: site.age_max, age_mean_generations: site.mean_age.round(3))
-      end
-
-      def text(value)
-        value && Inert.valid(value)
       end
     end
   end

@@ -1,19 +1,21 @@
 # frozen_string_literal: true
 
-require "json"
 require_relative "inert"
+require_relative "json_object"
 
 module Heapline
   module Format
     # Backtraces as one JSON object; docs/cli.md describes each key.
     class StacksJson
+      include JsonObject
+
       SCHEMA_VERSION = 1
 
       # Write a Model::Stacks and a line end to `io`.
       def render(stacks, io)
         data = { schema_version: SCHEMA_VERSION, pid: stacks.pid, ruby: text(stacks.ruby), time: text(stacks.time),
                  stacks: stacks.stacks.map { |stack| stack(stack) } }
-        io.write("#{JSON.pretty_generate(data, ascii_only: true)}\n")
+        write(data, io)
       end
 
       private

@@ -1,19 +1,21 @@
 # frozen_string_literal: true
 
-require "json"
 require_relative "inert"
+require_relative "json_object"
 
 module Heapline
   module Format
     # What the tests of a suite did to memory, as one JSON object; docs/cli.md describes each key.
     class SuiteJson
+      include JsonObject
+
       SCHEMA_VERSION = 1
       TEXTS = %i[name file grows].freeze
 
       # tests: Array of TestMemory. Write the object and a line end to `io`.
       def render(tests, io)
         data = { schema_version: SCHEMA_VERSION, tests: tests.map { |test| row(test) } }
-        io.write("#{JSON.pretty_generate(data, ascii_only: true)}\n")
+        write(data, io)
       end
 
       private

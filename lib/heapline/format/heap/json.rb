@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require "json"
 require_relative "../inert"
+require_relative "../json_object"
 require_relative "sheet"
 
 module Heapline
@@ -9,11 +9,13 @@ module Heapline
     module Heap
       # A Sheet as one JSON object, ASCII only; docs/heap-dumps.md describes each key.
       class Json
+        include JsonObject
+
         SCHEMA_VERSION = 1
 
         # Write the object and a line end to `io`.
         def render(sheet, io)
-          io.write("#{JSON.pretty_generate(to_h(sheet), ascii_only: true)}\n")
+          write(to_h(sheet), io)
         end
 
         # The object as a Hash.
@@ -28,7 +30,7 @@ module Heapline
         def dump(dump)
           summary = dump.summary
           { role: dump.role, file: Inert.valid(dump.name), pid: summary.pid, ruby: valid(summary.ruby),
-            at: summary.time&.getutc&.strftime("%Y-%m-%dT%H:%M:%S.%6NZ"), objects: summary.objects,
+            at: time(summary.time), objects: summary.objects,
             bytes: summary.bytes, slot_bytes: summary.slot_bytes }
         end
 
