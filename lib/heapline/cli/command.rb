@@ -30,9 +30,15 @@ module Heapline
       # Overridden by commands that have options.
       def define(_options); end
 
+      # Options may stand anywhere. Overridden with :order by commands whose arguments are another command: there they
+      # end at the first word that is none.
+      def parsing
+        :permute
+      end
+
       # Options out of `argv`; the arguments that are left.
       def parse(argv)
-        parser.permute(argv)
+        parser.public_send(parsing, argv)
       rescue OptionParser::ParseError => e
         raise UsageError, e.message
       end

@@ -64,11 +64,9 @@ module Heapline
         end
       end
 
-      # Options end at the first word that is none: the rest is the command's.
-      def parse(argv)
-        parser.order(argv)
-      rescue OptionParser::ParseError => e
-        raise UsageError, e.message
+      # The rest is the command's.
+      def parsing
+        :order
       end
 
       def regexp(text)

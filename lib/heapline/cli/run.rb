@@ -49,11 +49,9 @@ module Heapline
         parser.separator "HEAPLINE=key:value,key:value sets the same: #{RunOptions::KEYS.keys.join(", ")}."
       end
 
-      # Options end at the first word that is none: the rest is the command's.
-      def parse(argv)
-        parser.order(argv)
-      rescue OptionParser::ParseError => e
-        raise UsageError, e.message
+      # The rest is the command's.
+      def parsing
+        :order
       end
 
       # Ours first, so that it sees every call; what was there stays: it may be an allocator.
