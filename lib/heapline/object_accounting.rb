@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "heapline/clock"
 require "heapline/object_measurement"
 require "heapline/object_tally"
 require "heapline/retained_objects"
@@ -58,9 +59,9 @@ module Heapline
         accounting do
           before = counts(collect)
           from = Native.next_generation
-          started = now
+          started = Clock.now
           value = work.call
-          seconds = now - started
+          seconds = Clock.now - started
           to = Native.next_generation - 1
           GC.start if collect
           Heapline.quiet { result.call(ObjectTally.new(before, snapshot, from..to), value, seconds) }
@@ -93,10 +94,6 @@ module Heapline
           @held -= 1
           stop if @held.zero? && @own
         end
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end

@@ -2,6 +2,7 @@
 
 require "json"
 require "heapline/checks"
+require_relative "../clock"
 require_relative "reading"
 require_relative "repeat"
 require_relative "results"
@@ -67,12 +68,12 @@ module Heapline
 
       def start
         @tests = []
-        @began = now
+        @began = Clock.now
         @peak = Checks::Peak.open
       end
 
       def measured
-        @ended = now
+        @ended = Clock.now
         peak = Checks::Peak.close(@peak)
         after = Reading.take
         figures = after.since(@before)
@@ -82,7 +83,7 @@ module Heapline
 
       def write(figures)
         @before = Reading.take if @repeated
-        @file.syswrite("#{JSON.generate({ **figures, measuring: now - @ended })}\n")
+        @file.syswrite("#{JSON.generate({ **figures, measuring: Clock.now - @ended })}\n")
       end
 
       def named
@@ -97,10 +98,6 @@ module Heapline
         @repeated = @settings[:growth] && @tests.size == 1 &&
                     %i[retained_bytes retained_objects].any? { |figure| figures[figure].positive? }
         Repeat.new(repeat).growth if @repeated
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
     end
   end
