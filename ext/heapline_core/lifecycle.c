@@ -22,6 +22,7 @@
 #include "errand.h"
 #include "exit_report.h"
 #include "flight.h"
+#include "interpose_mmap.h"
 #include "lane.h"
 #include "lane_repair.h"
 #include "leak_file.h"
@@ -293,6 +294,7 @@ HL_COLD void hl_lifecycle_step(void) {
     const int saved = errno;
     if (hl_life == HL_LIFE_UNSTARTED) {
         hl_life = HL_LIFE_STARTING;
+        hl_mapping_resolve();
         hl_life = hl_real_resolve() ? HL_LIFE_INERT : HL_LIFE_WAITING;
     }
     if (hl_life == HL_LIFE_WAITING && environ) {

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define HL_TESTED(name) __asm__("tested_" #name)
@@ -39,6 +40,10 @@ void _Exit(int status) HL_TESTED(_Exit);
 int execve(const char *path, char *const *arguments, char *const *environment) HL_TESTED(execve);
 int execv(const char *path, char *const *arguments) HL_TESTED(execv);
 int raise(int number) HL_TESTED(raise);
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) HL_TESTED(mmap);
+void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset) HL_TESTED(mmap64);
+int munmap(void *address, size_t size) HL_TESTED(munmap);
+void *mremap(void *address, size_t size, size_t new_size, int flags, ...) HL_TESTED(mremap);
 void *dlsym(void *handle, const char *name) HL_TESTED(dlsym);
 
 /* The same functions of libc, or of the sanitizer. */
