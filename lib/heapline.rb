@@ -14,6 +14,7 @@ require "heapline/objects"
 require "heapline/growth_log"
 require "heapline/heap_dumping"
 require "heapline/leaks"
+require "heapline/live_blocks"
 
 # Exact accounting of every malloc by Ruby line, seen from inside the process.
 #

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "block_list.h"
 #include "companion.h"
 #include "flight.h"
 #include "guard.h"
@@ -157,6 +158,33 @@ HL_EXPORT int heapline_leaks_wait(void *handle) {
     hl_guard_enter(&hl_thread);
     const int failed = hl_leak_scan_wait(scan);
     hl_own_memory_return(scan, sizeof(*scan));
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+    return failed;
+}
+
+HL_EXPORT int heapline_blocks_start(int fd, const uint32_t *sites, size_t site_count, void **handle) {
+    const int saved = errno;
+    int failed = -ESRCH;
+    hl_guard_enter(&hl_thread);
+    struct hl_block_list *list = heapline_enabled() ? hl_own_memory(sizeof(*list)) : NULL;
+    if (list) {
+        *list = (struct hl_block_list){.sites = sites, .site_count = site_count, .fd = fd};
+        failed = hl_block_list_start(list);
+        if (failed) hl_own_memory_return(list, sizeof(*list));
+    }
+    hl_guard_leave(&hl_thread);
+    *handle = failed ? NULL : list;
+    errno = saved;
+    return failed;
+}
+
+HL_EXPORT int heapline_blocks_wait(void *handle) {
+    struct hl_block_list *list = handle;
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    const int failed = hl_block_list_wait(list);
+    hl_own_memory_return(list, sizeof(*list));
     hl_guard_leave(&hl_thread);
     errno = saved;
     return failed;

@@ -99,4 +99,11 @@ int heapline_leaks_start(int fd, uint64_t since, int reachable, void **scan);
 /* Wait until the report is complete; with or without the GVL. 0 or -errno. */
 int heapline_leaks_wait(void *scan);
 
+/* Begin to list the live blocks of these sites (HEAPLINE=blocks): for each 32 bytes go to `fd` from a copy of the
+ * process: four words, its address, requested bytes, generation of birth and kernel thread id. *list is for
+ * heapline_blocks_wait, until then `sites` must stay. 0, -ENODATA where blocks are not kept, or -errno. */
+int heapline_blocks_start(int fd, const uint32_t *sites, size_t site_count, void **list);
+/* Wait until all is written; with or without the GVL. 0 or -errno. */
+int heapline_blocks_wait(void *list);
+
 #endif

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "block_map.h"
+#include "block_identity.h"
 #include "flight.h"
 #include "json_writer.h"
 #include "lane.h"
@@ -12,7 +12,6 @@
 #include "own_memory.h"
 #include "ruby_vm.h"
 #include "site_table.h"
-#include "trailer.h"
 
 enum { KINDS = 4, SAMPLES = 3, NO_RECORD = 0xffffffff };
 static const char *const kinds[KINDS] = {"definite", "indirect", "possible", "reachable"};
@@ -35,46 +34,33 @@ struct report {
     uint64_t now; /* generation */
 };
 
-struct identity {
-    uint32_t stack, site;
-    uint64_t generation;
-};
-
-static struct identity identity_of(const struct report *report, uint32_t number) {
-    void *block = (void *)report->graph->begins[number];
-    const size_t usable = hl_real_usable(block) - hl_block_tail_size;
-    struct hl_trailer trailer = {0};
-    hl_trailer_read(block, usable, &trailer);
-    const uint64_t age = (report->now - trailer.birth) & HL_BIRTH_MASK;
-    return (struct identity){hl_block_tail(block, usable).stack, trailer.site, report->now - age};
-}
-
-static struct record *find(struct report *report, uint32_t kind, struct identity identity) {
-    uint64_t hash = ((uint64_t)identity.stack << 20 ^ identity.site << 2 ^ kind) * 0x9e3779b97f4a7c15ull;
+static struct record *find(struct report *report, uint32_t kind, const struct hl_block_identity *identity) {
+    uint64_t hash = ((uint64_t)identity->stack << 20 ^ identity->site << 2 ^ kind) * 0x9e3779b97f4a7c15ull;
     for (uint32_t at = (uint32_t)(hash >> 32) & report->mask;; at = (at + 1) & report->mask) {
         if (!report->slots[at]) {
             report->slots[at] = ++report->count;
             struct record *record = &report->records[report->count - 1];
-            *record = (struct record){.kind = kind, .stack = identity.stack, .site = identity.site};
-            record->first = record->last = identity.generation;
+            *record = (struct record){.kind = kind, .stack = identity->stack, .site = identity->site};
+            record->first = record->last = identity->generation;
             return record;
         }
         struct record *record = &report->records[report->slots[at] - 1];
-        if (record->kind == kind && record->stack == identity.stack && record->site == identity.site) return record;
+        if (record->kind == kind && record->stack == identity->stack && record->site == identity->site) return record;
     }
 }
 
 static void add(struct report *report, uint32_t number) {
     const uint32_t kind = report->graph->states[number];
     const uint64_t size = report->graph->sizes[number];
-    const struct identity identity = identity_of(report, number);
+    struct hl_block_identity identity = {0};
+    hl_block_identify((void *)report->graph->begins[number], report->now, &identity);
     report->all_blocks++;
     report->all_bytes += size;
     if (identity.site == HL_SITE_QUIET || identity.generation < report->wish->since) return;
     report->blocks[kind]++;
     report->bytes[kind] += size;
     if (kind == HL_BLOCK_REACHABLE && !report->wish->reachable) return;
-    struct record *record = find(report, kind, identity);
+    struct record *record = find(report, kind, &identity);
     if (record->blocks < SAMPLES) record->samples[record->blocks] = report->graph->begins[number];
     record->blocks++;
     record->bytes += size;

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require "tempfile"
 require_relative "leaks/beside"
 require_relative "leaks/reader"
 require_relative "leaks/suppressions"
+require_relative "unnamed_file"
 
 # Lost blocks of this process.
 module Heapline
@@ -37,13 +37,7 @@ module Heapline
   module Leaks
     # The report of a search in this process (String).
     def self.search(since, reachable)
-      file = Tempfile.create("heapline-leaks", mode: File::BINARY)
-      File.unlink(file.path)
-      Native.leaks(file.fileno, since, reachable)
-      file.rewind
-      file.read
-    ensure
-      file&.close
+      UnnamedFile.read { |file| Native.leaks(file.fileno, since, reachable) }
     end
   end
 end

@@ -53,6 +53,26 @@ module Mwrap
       figure(&:max_lifespan)
     end
 
+    # Yields bytes and generation of each live block, see live_blocks. Returns self.
+    def each
+      return to_enum unless block_given?
+
+      live_blocks.each { |_, bytes, generation| yield bytes, generation }
+      self
+    end
+
+    # Address, bytes and generation of each live block (Array of Arrays, by address): the GC.count at which it was asked
+    # for. That is exact for what came since the last Mwrap.clear; for older blocks it may be too low, by as many as
+    # there were clears before.
+    def live_blocks
+      return [] unless Heapline.enabled?
+
+      clears = Heapline::Native.generation - GC.count
+      Heapline.quiet do
+        Heapline.blocks(name).map { |block| [block.address, block.bytes, [block.generation - clears, 0].max] }
+      end
+    end
+
     private
 
     def figure

@@ -7,9 +7,9 @@ require "heapline/web/application"
 #
 #   map("/MWRAP") { run(MwrapRack.new) }
 #
-# `/each/2000?sort=frees` are the locations with more than 2000 bytes, `/at/app.rb:12` is one of them. As in mwrap,
-# whoever gets there may look, unless the environment has a HEAPLINE_TOKEN: see docs/endpoints.md. It changes nothing,
-# and what it allocates is in no figure.
+# `/each/2000?sort=frees` are the locations with more than 2000 bytes, `/at/app.rb:12` is one of them with its live
+# blocks. As in mwrap, whoever gets there may look, unless the environment has a HEAPLINE_TOKEN: see docs/endpoints.md.
+# It changes nothing, and what it allocates is in no figure.
 class MwrapRack
   # Columns by their names in the query: the figure of Heapline::Row.
   COLUMNS = { "total" => :total, "allocations" => :allocations, "frees" => :frees, "live" => :retained_bytes,
@@ -17,6 +17,8 @@ class MwrapRack
   # "bytes" means the total.
   ALIASES = { "bytes" => "total" }.freeze
   LEAST = 2000
+  # Live blocks on a page, at most: the largest.
+  BLOCKS = 10_000
   PAGE = Heapline::Web::Page
   private_constant :PAGE
   EACH = %r{\A/each/(\d{1,18})\z}
@@ -66,7 +68,18 @@ class MwrapRack
     row = rows.find { |candidate| candidate.location == location }
     raise Heapline::Web::Missing, "nothing is counted at #{Heapline::Format::Inert.text(location)}" unless row
 
-    page(location, PAGE.table(COLUMNS.keys, [cells(row, nil)]))
+    page(location, PAGE.table(COLUMNS.keys, [cells(row, nil)]) + blocks(Mwrap::SourceLocation.find(location)))
+  end
+
+  # The live blocks of a location, the largest first.
+  def blocks(source)
+    all = source ? source.live_blocks : []
+    shown = all.max_by(BLOCKS) { |block| block[1] }
+    lines = shown.map { |address, bytes, generation| [bytes.to_s, generation.to_s, format("0x%x", address)] }
+    "<h1>#{all.size} live blocks#{", the largest #{BLOCKS}" if all.size > shown.size}</h1>" \
+      "#{PAGE.table(%w[size generation address], lines)}"
+  rescue Heapline::NotEnabled
+    "<p>Live blocks are not kept here: start the process with heapline --mwrap, or HEAPLINE=blocks.</p>"
   end
 
   # Numbers from the largest, names from the first.

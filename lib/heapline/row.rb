@@ -15,6 +15,8 @@ module Heapline
   # growth_bytes::  live now less live at the baseline; below 0 where more was freed than allocated
   # growth_blocks:: the same in blocks
   #
+  # It is Enumerable over the location's live blocks (`each`), not over its figures, which `to_a` and `to_h` have.
+  #
   # Lifespans speak of all blocks freed since the baseline, also of those born before it: hence `aged` beside `frees`.
   Row = Struct.new(:location, :total, :allocations, :frees, :freed_bytes, :age_total, :max_lifespan, :aged,
                    :growth_bytes, :growth_blocks) do
@@ -36,6 +38,15 @@ module Heapline
     # Blocks that were allocated since the baseline and are still live.
     def retained_blocks
       allocations - frees
+    end
+
+    # Yields bytes and generation (LiveBlock) of each live block of the location, as it is now: also of those from
+    # before the baseline. Needs HEAPLINE=blocks; raises NotEnabled elsewhere. Without a block: an Enumerator.
+    def each
+      return to_enum unless block_given?
+
+      Heapline.blocks(location).each { |block| yield block.bytes, block.generation }
+      self
     end
 
     # Was nothing allocated or freed here since the baseline?

@@ -23,6 +23,11 @@ module Heapline
         row unless row.nil? || row.idle?
       end
 
+      # The numbers of its sites (Array).
+      def numbers(sites, location)
+        counted(sites).select { |site| name(site) == location }.map { |site| site[:number] }
+      end
+
       private
 
       # What was born inside quiet is in no figure.

@@ -27,9 +27,27 @@ class MwrapRackTest < Minitest::Test
   end
 
   def test_at_shows_one
-    assert_includes get("/at/app.rb:1").last, "<td>5000</td><td>10</td><td>4</td><td>3000</td><td>2.000</td><td>3</td>"
-    assert_equal 200, get("/at/%3Cb%3E.rb:2").first
+    assert_includes at { [] }, "<td>5000</td><td>10</td><td>4</td><td>3000</td><td>2.000</td><td>3</td>"
+    replacing(Mwrap::SourceLocation, :find, nil) { assert_equal 200, get("/at/%3Cb%3E.rb:2").first }
     assert_equal 404, get("/at/none.rb:1").first
+  end
+
+  Blocks = Struct.new(:answer) do
+    def live_blocks
+      answer.call
+    end
+  end
+
+  def test_at_shows_the_live_blocks_the_largest_first
+    body = at { [[0x7f10, 16, 3], [0x7f40, 900, 4]] }
+    assert_match %r{2 live blocks</h1>.*<td>900</td><td>4</td><td>0x7f40</td>.*<td>16</td>}m, body
+    many = at { Array.new(MwrapRack::BLOCKS + 1) { |number| [number, 1, 1] } }
+    assert_includes many, "10001 live blocks, the largest 10000<"
+    assert_equal MwrapRack::BLOCKS, many.scan("<td>0x").size
+  end
+
+  def test_at_says_where_blocks_are_not_kept
+    assert_includes at { raise Heapline::NotEnabled }, "heapline --mwrap"
   end
 
   def test_without_the_preload_there_is_nothing
@@ -50,6 +68,11 @@ class MwrapRackTest < Minitest::Test
   end
 
   private
+
+  # The page of a location whose live blocks are those.
+  def at(&blocks)
+    replacing(Mwrap::SourceLocation, :find, Blocks.new(blocks)) { get("/at/app.rb:1").last }
+  end
 
   # [status, body]
   def get(path, query = "")

@@ -50,6 +50,13 @@ class RowsTest < Minitest::Test
     assert_predicate Heapline::Rows.of(sites), :frozen?
   end
 
+  def test_the_numbers_of_a_locations_sites
+    sites = [ruby(1), ruby(2).merge(number: 10), ruby(1).merge(number: 11),
+             special(Heapline::Model::FlightSites::QUIET, allocations: 1)]
+    assert_equal [9, 11], Heapline::Rows.numbers(sites, "app.rb:1")
+    assert_empty Heapline::Rows.numbers(sites, "app.rb:3")
+  end
+
   private
 
   def ruby(line, library: nil, **figures)

@@ -37,6 +37,28 @@ class MwrapIntegrationTest < Minitest::Test
     assert_includes VMS_OWN, found[:later].first - 5
   end
 
+  def test_a_source_location_lists_its_live_blocks
+    found = mwrap(<<~RUBY)
+      #{TAKE}
+      GC.start
+      at = Mwrap[here]
+      seen = []
+      answer itself: at.equal?(at.each { |size, generation| seen << [size, generation] })
+      mine = seen.select { |size,| size == 1000 }
+      answer blocks: mine.size, ages: mine.all? { |_, generation| generation < GC.count }
+      5.times { |i| Fiddle.free(blocks[i]) }
+      answer left: at.each.count { |size,| size == 1000 }
+      Mwrap.clear
+      GC.disable
+      kept = Fiddle.malloc(1000); there = Mwrap["\#{__FILE__}:\#{__LINE__}"]
+      answer since: there.each.to_a.assoc(1000).last == GC.count, before: at.each.count { |size,| size == 1000 }
+      require "mwrap_rack"
+      page = MwrapRack.new.call("REQUEST_METHOD" => "GET", "PATH_INFO" => "/at/" + there.name, "QUERY_STRING" => "")
+      answer page: page.last.join.match?(%r{<td>1000</td><td>\\d+</td><td>0x\\h+</td>})
+    RUBY
+    assert_equal({ itself: true, blocks: 10, ages: true, left: 5, since: true, before: 5, page: true }, found)
+  end
+
   def test_each_leaves_out_totals_up_to_the_minimum
     found = mwrap(<<~RUBY)
       #{TAKE}

@@ -31,6 +31,7 @@ module Heapline
         options = RunOptions.from_env(@env["HEAPLINE"]).merge(@options)
         aim(options) if options[:output]
         options[:log] &&= File.expand_path(options[:log])
+        options[:blocks] ||= options[:mwrap] # SourceLocation#each
         changes = { "LD_PRELOAD" => preload, "HEAPLINE" => RunOptions.to_env(options),
                     "HEAPLINE_TOP" => Process.pid.to_s, "HEAPLINE_REPORTER" => Installation.reporter.join("\x1f") }
         changes["HEAPLINE_COMPANION"] = options[:log] && Installation.companion.join("\x1f")

@@ -72,6 +72,11 @@ module Heapline
         assert_equal "/gems/libheapline.so:a.so", preload.call("a.so:/gems/libheapline.so")
       end
 
+      def test_mwrap_keeps_blocks
+        assert_equal "mwrap,blocks", executed("--mwrap", "sh").first["HEAPLINE"]
+        assert_equal "mwrap,blocks", executed("sh", env: { "HEAPLINE" => "mwrap" }).first["HEAPLINE"]
+      end
+
       def test_a_dump_for_mwrap_needs_no_require
         asked = ->(**env) { executed("--mwrap", "sh", env: env.transform_keys(&:to_s)).first["RUBYOPT"] }
         assert_equal [nil, "-rmwrap", "-W0 -rmwrap"],
