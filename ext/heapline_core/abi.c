@@ -8,6 +8,7 @@
 #include "companion.h"
 #include "flight.h"
 #include "guard.h"
+#include "heap_pages.h"
 #include "heapline_core.h"
 #include "lane.h"
 #include "leak_scan.h"
@@ -131,6 +132,14 @@ HL_EXPORT uint64_t heapline_objects_next_generation(void) {
 
 HL_EXPORT void heapline_objects_each(uint64_t from, uint64_t to, heapline_object_visitor *visit, void *context) {
     if (heapline_enabled()) hl_objects_each(from, to, visit, context);
+}
+
+HL_EXPORT uint32_t heapline_object_site(uintptr_t object) {
+    return hl_object_site(object);
+}
+
+HL_EXPORT size_t heapline_heap_pages(struct heapline_heap_page *pages, size_t room) {
+    return hl_heap_pages_list(pages, room);
 }
 
 HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int reachable, void **handle) {

@@ -234,6 +234,21 @@ struct hl_twin {
     char problem[128];    /* why there is none */
 };
 
+/* Spans of time, in generations (GC.count). `count` is written last. */
+struct hl_spans {
+    uint64_t count;
+    uint64_t sum;
+    uint64_t squares; /* sum of their squares */
+    uint32_t least;
+    uint32_t most;
+};
+
+/* Pages of the object heap that this process gave back to the kernel. */
+struct hl_heap_page_figures {
+    struct hl_spans lifespans;
+    struct hl_spans deathspans; /* of addresses: from one page's end to the birth of the next one there */
+};
+
 enum hl_baseline_kind { HL_BASELINE_START = 0, HL_BASELINE_FORK = 1, HL_BASELINE_CLEAR = 2 };
 
 struct hl_flight_header {
@@ -300,6 +315,7 @@ struct hl_flight_header {
     uint64_t objects_folds;      /* raised before and after rows are brought together (object_fold.h) */
 
     struct hl_twin twin;
+    struct hl_heap_page_figures heap_page_figures;
 };
 
 enum hl_attribution {

@@ -91,6 +91,17 @@ uint64_t heapline_objects_next_generation(void);
 typedef void heapline_object_visitor(void *context, uintptr_t object, uint32_t site, uint64_t generation);
 void heapline_objects_each(uint64_t from, uint64_t to, heapline_object_visitor *visit, void *context);
 
+/* The site of a living object; 0 where it is not accounted. Also in a twin. */
+uint32_t heapline_object_site(uintptr_t object);
+
+/* The pages of the object heap into `pages`, at most `room`; returns how many there are: 0 where they are not known.
+ * birth: GC.count when the VM took the page. With the GVL; also in a twin. */
+struct heapline_heap_page {
+    uintptr_t address;
+    uint64_t birth;
+};
+size_t heapline_heap_pages(struct heapline_heap_page *pages, size_t room);
+
 /* A full GC; then begin to look for lost blocks (HEAPLINE=blocks): a report as JSON (see docs/flight-file.md) goes to
  * `fd` from a copy of the process. Of blocks born in generation `since` or later;
  * `reachable` 1: with records of those that are reachable. With the GVL, outside GC. *scan is for heapline_leaks_wait.

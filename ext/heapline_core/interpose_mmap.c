@@ -10,6 +10,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "heap_pages.h"
+
 uint32_t hl_mapping_watched;
 
 static struct {
@@ -38,12 +40,12 @@ void hl_mapping_watch(uint32_t bit, int on) {
 
 /* ---- who is told ---- */
 
-HL_COLD static void tell_mapped(const struct hl_mapping *mapping) {
-    (void)mapping;
+HL_COLD static void tell_mapped(const struct hl_mapped *mapping) {
+    if (hl_mapping_watched & HL_WATCH_HEAP_PAGES) hl_heap_pages_mapped(mapping);
 }
 
 HL_COLD static void tell_unmapping(uintptr_t address, size_t size, uintptr_t caller) {
-    (void)address, (void)size, (void)caller;
+    if (hl_mapping_watched & HL_WATCH_HEAP_PAGES) hl_heap_pages_unmapping(address, size, caller);
 }
 
 HL_INLINE int watched(void) {
@@ -61,7 +63,7 @@ static void *map_below(void *address, size_t size, int protection, int flags, in
 HL_INLINE void *map(void *address, size_t size, int protection, int flags, int fd, off_t offset, uintptr_t caller) {
     void *mapped = map_below(address, size, protection, flags, fd, offset);
     if (watched() && mapped != MAP_FAILED) {
-        const struct hl_mapping mapping = {(uintptr_t)mapped, size, protection, flags, fd, address != NULL, caller};
+        const struct hl_mapped mapping = {(uintptr_t)mapped, size, protection, flags, fd, address != NULL, caller};
         tell_mapped(&mapping);
     }
     return mapped;
@@ -101,8 +103,8 @@ HL_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, .
     }
     void *mapped = remap_below(address, size, new_size, flags, wanted);
     if (watched() && mapped != MAP_FAILED) {
-        const struct hl_mapping mapping = {(uintptr_t)mapped,           new_size, 0, flags, -1,
-                                           (flags & MREMAP_FIXED) != 0, HL_CALLER};
+        const struct hl_mapped mapping = {(uintptr_t)mapped,           new_size, 0, flags, -1,
+                                          (flags & MREMAP_FIXED) != 0, HL_CALLER};
         if (!(flags & MREMAP_DONTUNMAP)) tell_unmapping((uintptr_t)address, size, HL_CALLER);
         tell_mapped(&mapping);
     }

@@ -22,7 +22,7 @@
 #include "platform.h"
 
 /* A successful call: of mremap with the new address and size, and with its flags; protection is 0 and fd -1 there. */
-struct hl_mapping {
+struct hl_mapped {
     uintptr_t address;
     size_t size;
     int protection;

@@ -31,6 +31,10 @@ static const struct link_map *map_at(uintptr_t address) {
     return dladdr1((void *)address, &info, &map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
+const void *hl_library_map(uintptr_t address) {
+    return map_at(address);
+}
+
 /* The executable has no name in its link map. */
 static uint16_t intern_map(const struct link_map *map) {
     char path[4096];

@@ -20,6 +20,9 @@ struct hl_library {
 /* The library that `address` lies in. */
 struct hl_library hl_library_at(uintptr_t address);
 
+/* The linker's struct link_map of the object that `address` lies in, or NULL. Without the guard too. */
+const void *hl_library_map(uintptr_t address);
+
 /* The name of the exported function that `address` lies in into `name`; its length, 0 where none is known.
  * *offset: bytes from the symbol's start. */
 size_t hl_library_symbol(const struct hl_library *library, uintptr_t address, char *name, size_t size,

@@ -22,6 +22,7 @@
 #include "errand.h"
 #include "exit_report.h"
 #include "flight.h"
+#include "heap_pages.h"
 #include "interpose_mmap.h"
 #include "lane.h"
 #include "lane_repair.h"
@@ -168,6 +169,7 @@ static void become_child(void) {
     hl_site_table_become_child();
     hl_lane_baseline(HL_BASELINE_FORK);
     hl_objects_become_child();
+    hl_heap_pages_become_child();
     open_gate();
 }
 
@@ -242,6 +244,7 @@ static int make_ready(void) {
     hl_text(hl_flight.header->options, sizeof(hl_flight.header->options), "%s",
             getenv("HEAPLINE") ? getenv("HEAPLINE") : "");
     hl_gc_count = wait_for_ruby;
+    hl_heap_pages_begin();
     return 0;
 }
 

@@ -7,7 +7,7 @@
 #include "flight.h"
 #include "ruby_vm.h"
 
-enum { SLOT_BYTES = 40, POOLS = 5, LARGEST_SLOT = 640, HEAP_PAGE_BYTES = 65536 };
+enum { SLOT_BYTES = 40, POOLS = 5, LARGEST_SLOT = 640, HEAP_PAGE_BYTES = 65536, HEAP_PAGE_BYTES_3_1 = 16384 };
 
 static const hl_value *gc_module;
 
@@ -15,6 +15,11 @@ static const hl_value *gc_module;
  * (test/integration/figures_test.rb compares with GC::INTERNAL_CONSTANTS and GC.stat_heap). */
 static int has_pools(void) {
     return !(hl_ruby.layout->major == 3 && hl_ruby.layout->minor == 1);
+}
+
+size_t hl_object_heap_page_bytes(void) {
+    if (!hl_ruby.layout) return 0;
+    return has_pools() ? HEAP_PAGE_BYTES : HEAP_PAGE_BYTES_3_1;
 }
 
 static hl_value symbol(const char *name) {
@@ -60,7 +65,7 @@ void hl_object_heap_measure(void) {
     struct hl_figures *figures = &hl_flight.header->figures;
     if (!can_measure()) return;
     figures->heap_pages = statistic("heap_allocated_pages");
-    figures->heap_page_bytes = has_pools() ? 65536 : 16384;
+    figures->heap_page_bytes = hl_object_heap_page_bytes();
     figures->live_slots = statistic("heap_live_slots");
     figures->free_slots = statistic("heap_free_slots");
     figures->live_slot_bytes = live_bytes(figures->live_slots);

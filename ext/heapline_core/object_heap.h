@@ -14,6 +14,9 @@
  * called: in a postponed job or an at_exit handler, never inside malloc. Without the guard: Ruby may switch threads. */
 void hl_object_heap_measure(void);
 
+/* Bytes of a page of the object heap; 0 where it is not known. */
+size_t hl_object_heap_page_bytes(void);
+
 /* Bytes of the smallest slots: no two objects are nearer. 0 where it is not known. */
 uint32_t hl_object_heap_least_slot(void);
 

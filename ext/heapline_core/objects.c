@@ -292,6 +292,14 @@ void hl_objects_each(uint64_t from, uint64_t to, hl_objects_visitor *visit, void
     hl_object_table_each(walk_on, &walk);
 }
 
+uint32_t hl_object_site(uintptr_t object) {
+    if (!hl_object_table.leaves || !hl_flight.header->objects_on) return HL_SITE_NONE;
+    struct hl_object_region *region = hl_object_region(object);
+    if (!region || !region->live) return HL_SITE_NONE;
+    const uint32_t row = hl_object_entry_at(hl_object_place(region, object)).row;
+    return row ? hl_object_row(row)->site : HL_SITE_NONE;
+}
+
 void hl_objects_join(hl_value ractor) {
     if (hl_objects_on()) hl_object_ractors_join(ractor);
 }

@@ -37,6 +37,9 @@ uint64_t hl_objects_next_generation(void);
 typedef void hl_objects_visitor(void *context, uintptr_t object, uint32_t site, uint64_t generation);
 void hl_objects_each(uint64_t from, uint64_t to, hl_objects_visitor *visit, void *context);
 
+/* The site of a living object; HL_SITE_NONE where it is in no row. With the GVL, or in a copy of the process. */
+uint32_t hl_object_site(uintptr_t object);
+
 /* See to the objects of a Ractor that was there before the start (its VALUE). */
 void hl_objects_join(hl_value ractor);
 
