@@ -20,6 +20,11 @@ module Bench
     ["pairs_passed", :pair] => "the block's cache line travels between processors; the plain run varies as much.",
     ["web_server", :collections] =>
       "how its threads take turns decides: plain runs of the same Ruby also differ by one or two of their 30 to 40.",
+    ["load_library", :time] =>
+      "a profile has 7 % of the time in the core, half of that in malloc_usable_size, which waits for the cache " \
+      "line of each trailer, and 2 % in liburcu, which looks up lines seen for the first time.",
+    ["object_mix", :objects] => "the CPU time is at the target, the wall time varies around it.",
+    [nil, :watched] => "with three rounds the workloads' own ratios vary by more than this.",
     [nil, :mean] => MEAN,
     ["start", :start] => "each line is seen for the first time (some 1,500 sites), and the tables are touched.",
     ["start_command", :start] =>
