@@ -1,4 +1,4 @@
-// Bundles src/ into report.js, heap.js and report.css in the folder that is the argument. The same sources and the same lock
+// Bundles src/ into report.js, heap.js, leaks.js and report.css in the folder that is the argument. The same sources and the same lock
 // file give the same bytes: no source map, no date, no path.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
@@ -23,9 +23,10 @@ const options = {
 };
 const style = await build({ ...options, entryPoints: ["src/report.css"] });
 writeFileSync(join(out, "report.css"), style.outputFiles[0].text);
-for (const [name, entry] of [["report.js", "src/main.ts"], ["heap.js", "src/heap/main.ts"]]) {
+for (const [name, entry] of [["report.js", "src/main.ts"], ["heap.js", "src/heap/main.ts"], ["leaks.js", "src/leaks/main.ts"]]) {
   const script = await build({ ...options, entryPoints: [entry], format: "iife" });
-  writeFileSync(join(out, name), `/* Contains\n\n${notices(script.metafile)}\n*/\n${script.outputFiles[0].text}`);
+  const notice = notices(script.metafile);
+  writeFileSync(join(out, name), `${notice && `/* Contains\n\n${notice}\n*/\n`}${script.outputFiles[0].text}`);
 }
 
 /** The licences of what was bundled go where the bundle goes. Packages that share a text are named above it. */

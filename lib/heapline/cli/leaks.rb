@@ -18,7 +18,8 @@ module Heapline
       SUMMARY = "Find lost blocks: at the end of a command, or in a running process"
       LEAK = 3 # exit status where the command itself ended well
       FORMATS = { "text" => %i[leaks_text LeaksText], "json" => %i[leaks_json LeaksJson],
-                  "junit" => %i[leaks_junit LeaksJunit] }.freeze
+                  "junit" => %i[leaks_junit LeaksJunit], "html" => %i[leaks_html LeaksHtml] }.freeze
+      ENDINGS = { ".json" => "json", ".xml" => "junit", ".html" => "html" }.freeze
       KINDS = %i[definite indirect possible].freeze
 
       def call(argv)
@@ -55,7 +56,7 @@ module Heapline
         parser.on("--format NAME", FORMATS.keys, "#{FORMATS.keys.join(", ")} (text)") do |value|
           @options[:format] = value
         end
-        parser.on("-o", "--output FILE", "write to FILE; .json and .xml choose the format") do |value|
+        parser.on("-o", "--output FILE", "write to FILE; #{ENDINGS.keys.join(", ")} choose the format") do |value|
           @options[:output] = value
         end
         parser.on("--top N", "so many records of each kind (0: all)") { |value| @options[:top] = Size.count(value) }
@@ -109,8 +110,7 @@ module Heapline
       end
 
       def format_name
-        given = { ".json" => "json", ".xml" => "junit" }[File.extname(@options[:output].to_s)]
-        @options[:format] || given || "text"
+        @options[:format] || ENDINGS.fetch(File.extname(@options[:output].to_s), "text")
       end
 
       def format(name)

@@ -29,7 +29,7 @@ module Heapline
 
       def failure(record)
         one = Model::Leaks.new([record])
-        title = "#{record.bytes} bytes in #{record.blocks} blocks #{LeaksText::TITLES[record.kind]}"
+        title = "#{record.bytes} bytes in #{record.blocks} blocks #{LossWords::TITLES[record.kind]}"
         [%(    <testcase classname="heapline.leaks" name="#{escape(name(record))}">),
          %(      <failure type="#{record.kind}" message="#{escape(title)}">#{escape(text(one))}</failure>),
          "    </testcase>"]

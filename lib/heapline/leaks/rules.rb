@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
+require_relative "../model/native_frame"
+
 module Heapline
   module Leaks
     # Which records are an extension's. Much of what they keep out is what ruby_memcheck keeps out, by the rules that
     # its README publishes: what the VM asked for itself, what it asked for in Ruby code that the extension called, and
     # what an extension's Init function asks for once.
     class Rules
-      # Without one of their own, stacks of these alone are the VM's.
-      SYSTEM = /\A(lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+|crypt|gmp|z|heapline)[.-]|ld-|ruby[\d.]*\z)/
       # Functions of the VM's API that run Ruby code.
       CALLBACKS = /\Arb_(funcall\w*|check_funcall\w*|vm_call\w*|call_super\w*|yield\w*|eval_string\w*|obj_instance_eval|
                         class_new_instance\w*|obj_call_init\w*|require\w*|load\w*|proc_call\w*|method_call\w*|
@@ -59,7 +59,7 @@ module Heapline
       end
 
       def system?(path, machine)
-        path.nil? || path == machine || File.basename(path).match?(SYSTEM)
+        path.nil? || path == machine || File.basename(path).match?(Model::NativeFrame::SYSTEM)
       end
     end
   end

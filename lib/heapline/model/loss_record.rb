@@ -32,6 +32,12 @@ module Heapline
         location.label
       end
 
+      # The frame that answers for it: the nearest one that is not of the system's libraries or the Ruby VM; else the
+      # caller of malloc. nil: no frame is known.
+      def culprit
+        frames.find { |frame| !frame.system? } || frames.first
+      end
+
       # Base name of the library that called malloc; nil: the Ruby VM.
       def library
         location.library

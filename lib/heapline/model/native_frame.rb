@@ -29,5 +29,16 @@ module Heapline
         library ? format("%<library>s+0x%<offset>x", library: library, offset: offset) : "unknown code"
       end
     end
+
+    # Whose code it is.
+    class NativeFrame
+      # Objects of the Ruby VM and of the system: what they ask for, they mostly ask for on behalf of somebody else.
+      SYSTEM = /\A(lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+|crypt|gmp|z|ruby|heapline)[.-]|ld-|ruby[\d.]*\z)/
+
+      # Code of the VM or of the system's libraries, or of no library?
+      def system?
+        library.nil? || library.match?(SYSTEM)
+      end
+    end
   end
 end

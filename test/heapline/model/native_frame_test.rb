@@ -13,6 +13,16 @@ module Heapline
         assert_equal "unknown code", LeakReports.frame(function: nil, file: nil, path: nil).name
         assert LeakReports.frame.frozen?
       end
+
+      def test_what_is_the_systems
+        %w[libc.so.6 libruby-3.1.so.3.1.2 libstdc++.so.6 ld-linux-x86-64.so.2 ruby ruby3.1 libz.so.1].each do |name|
+          assert_predicate LeakReports.frame(path: "/lib/#{name}"), :system?, name
+        end
+        assert_predicate LeakReports.frame(path: nil), :system?
+        %w[parser.so libcurl.so.4 libxml2.so.2 rubyish.so].each do |name|
+          refute_predicate LeakReports.frame(path: "/lib/#{name}"), :system?, name
+        end
+      end
     end
   end
 end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require_relative "../../model/leaks"
+require_relative "../../version"
+require_relative "../loss_words"
+require_relative "../units"
+require_relative "strings"
+
+module Heapline
+  module Format
+    class Html
+      # All that the page of a search for lost blocks shows, as plain Hashes and Arrays for JSON;
+      # assets/src/leaks/data.ts reads it. Names are inert.
+      class LeakData
+        # The largest records of each class; the rest is counted.
+        RECORDS = 2000
+        KINDS = Model::Leaks::KINDS
+
+        # kinds: of the records that are in it.
+        def initialize(kinds:)
+          @kinds = kinds
+        end
+
+        # The Hash for Model::Leaks.
+        def of(leaks)
+          @strings = Strings.new
+          @frames = {}
+          shown, left = choose(leaks)
+          records = records(shown)
+          { version: VERSION, title: title(leaks), facts: leaks.searches.map { |search| LossWords.search(search) },
+            tiles: tiles(leaks), notes: LossWords.remarks(leaks), dropped: LossWords.dropped(leaks), records: records,
+            frames: frames, strings: @strings.all, left_out: left }
+        end
+
+        private
+
+        def title(leaks)
+          "pid #{leaks.searches.map(&:pid).join(", ")}"
+        end
+
+        # [records, number of those that are left out]
+        def choose(leaks)
+          all = @kinds.map { |kind| leaks.of(kind) }
+          shown = all.flat_map { |records| records.first(RECORDS) }
+          [shown, all.sum(&:size) - shown.size]
+        end
+
+        # Array of [name, figure, what it means or nil].
+        def tiles(leaks)
+          @kinds.map do |kind|
+            blocks = leaks.public_send("#{kind}_blocks")
+            [LossWords::TITLES[kind], Units.bytes(leaks.public_send("#{kind}_bytes")),
+             "#{Units.count(blocks)} block#{"s" if blocks != 1}"]
+          end
+        end
+
+        # Columns.
+        def records(shown)
+          figures = %i[bytes blocks led_bytes led_blocks pid].to_h { |name| [name, shown.map(&name)] }
+          { kind: shown.map { |record| KINDS.index(record.kind) }, **figures, **texts(shown),
+            first: shown.map(&:first_generation), last: shown.map(&:last_generation),
+            addresses: shown.map { |record| record.addresses.map { |address| format("0x%x", address) } },
+            frames: shown.map { |record| record.frames.map { |frame| @frames[frame] ||= @frames.size } } }
+        end
+
+        def texts(shown)
+          { place: ->(record) { record.location.to_s }, label: lambda(&:label),
+            library: lambda(&:library), tag: lambda(&:tag), culprit: ->(record) { record.culprit&.name },
+            owner: ->(record) { record.culprit&.library } }.transform_values do |text|
+            shown.map { |record| @strings.number(text.call(record)) }
+          end
+        end
+
+        def frames
+          all = @frames.keys
+          { name: all.map { |frame| @strings.number(frame.name) },
+            place: all.map { |frame| @strings.number((frame.place if frame.file)) },
+            library: all.map { |frame| @strings.number(frame.library) },
+            inlined: all.map { |frame| frame.inlined ? 1 : 0 } }
+        end
+      end
+    end
+  end
+end

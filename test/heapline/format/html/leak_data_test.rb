@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/leak_reports"
+require "heapline/format/html/leak_data"
+
+module Heapline
+  module Format
+    class Html
+      class LeakDataTest < Minitest::Test
+        include LeakReports
+
+        def data(*records, kinds: %i[definite possible], **more)
+          LeakData.new(kinds: kinds).of(leaks(records.flatten, **more))
+        end
+
+        def test_records_are_columns_over_strings_and_frames
+          libc = frame(function: "strdup", path: "/lib/libc.so.6", file: nil, line: nil)
+          found = data(record(frames: [libc, frame]), record(kind: :possible, bytes: 9, frames: [frame]))
+          records = found[:records]
+          text = ->(column, index) { found[:strings][column[index]] }
+          assert_equal [[0, 2], [80, 9]], records.values_at(:kind, :bytes)
+          assert_equal(["/a/app.rb:3", "leak", "libfoo.so"],
+                       %i[place culprit owner].map { |name| text.call(records[name], 0) })
+          assert_equal [[0, 1], [1]], records[:frames]
+          assert_equal(%w[strdup leak], [0, 1].map { |at| text.call(found[:frames][:name], at) })
+          assert_equal(["", "foo.c:12"], [0, 1].map { |at| text.call(found[:frames][:place], at) })
+        end
+
+        def test_other_kinds_are_left_out
+          assert_equal [0], data(record, record(kind: :reachable))[:records][:kind]
+        end
+
+        def test_words_around_them
+          found = data(record, dropped: { "of the Ruby VM itself" => [3, 4, 72] })
+          assert_equal ["definitely lost", "80 B", "2 blocks"], found[:tiles].first
+          assert_equal ["72 B in 4 blocks of the Ruby VM itself, 3 records"], found[:dropped]
+          assert_match(/process 42: 1,000 live blocks/, found[:facts].first)
+        end
+
+        def test_it_is_bounded
+          found = data(Array.new(LeakData::RECORDS + 5) { record })
+          assert_equal [LeakData::RECORDS, 5], [found[:records][:kind].size, found[:left_out]]
+        end
+
+        def test_names_are_inert
+          found = data(record(frames: [frame(function: "a\e[31m\u202E")], path: "b\0.rb"))
+          refute_match(/[\e\0\u202E]/, found[:strings].join)
+        end
+      end
+    end
+  end
+end
