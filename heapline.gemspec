@@ -21,5 +21,6 @@ Gem::Specification.new do |spec|
   end
   spec.bindir = "exe"
   spec.executables = ["heapline"]
-  spec.extensions = ["ext/heapline_core/extconf.rb", "ext/heapline/extconf.rb", "ext/heapline_heap/extconf.rb"]
+  spec.extensions = %w[ext/heapline_core/extconf.rb ext/heapline/extconf.rb ext/heapline_heap/extconf.rb
+                       ext/heapline_capture/extconf.rb]
 end

@@ -11,7 +11,8 @@ end
 # mkmf's Makefiles run one compiler after the other unless make is told.
 ENV["MAKEFLAGS"] ||= "-j#{Etc.nprocessors}"
 
-{ "libheapline" => "ext/heapline_core", "native" => "ext/heapline", "heap" => "ext/heapline_heap" }.each do |name, dir|
+{ "libheapline" => "ext/heapline_core", "native" => "ext/heapline", "heap" => "ext/heapline_heap",
+  "capture" => "ext/heapline_capture" }.each do |name, dir|
   extension = Rake::ExtensionTask.new(name) do |task|
     task.ext_dir = dir
     task.lib_dir = "lib/heapline"

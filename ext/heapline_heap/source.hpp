@@ -11,17 +11,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
+#include "failure.hpp"
 #include "job.hpp"
 
 namespace heapline {
-
-/* What the user is told; the message is whole. */
-struct Failure : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
 
 /* A file, read from its beginning. */
 class File {

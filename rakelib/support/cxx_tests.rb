@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Tasks
-  # The unit tests in C++, of the reader of heap dumps without Ruby. Each test/cpp/NAME_test.cpp is one program, linked
-  # with all of ext/heapline_heap that knows no Ruby, and with the checks of the C tests.
+  # The unit tests in C++, of heap dumps and captures without Ruby. Each test/cpp/NAME_test.cpp is one program, linked
+  # with all of ext/heapline_heap and ext/heapline_capture that knows no Ruby, and with the checks of the C tests.
   class CxxTests < CTests
     RUBY = /(binding|waiting)\.cpp\z/
 
@@ -15,7 +15,7 @@ module Tasks
     private
 
     def shared
-      glob("ext/heapline_heap/*.cpp").grep_v(RUBY) + ["test/c/support/check.c"]
+      glob("ext/heapline_{heap,capture}/*.cpp").grep_v(RUBY) + ["test/c/support/check.c"]
     end
 
     def programs

@@ -5,7 +5,8 @@ module Tasks
   # looks up, and nothing that another library could replace, or be replaced by.
   class ExtensionSymbolsGate < Gate
     LIBRARIES = {
-      "lib/heapline/native.so" => %w[Init_native heapline_twin], "lib/heapline/heap.so" => %w[Init_heap]
+      "lib/heapline/native.so" => %w[Init_native heapline_twin], "lib/heapline/heap.so" => %w[Init_heap],
+      "lib/heapline/capture.so" => %w[Init_capture]
     }.freeze
 
     def name

@@ -91,17 +91,29 @@ class PackageTest < Minitest::Test
     end
   end
 
-  def test_without_simdjson_the_gem_is_installed_all_the_same
+  # The gem is installed all the same; the remedies are named.
+  def assert_installed_without(library, extension, *remedies, compiler:)
     Dir.mktmpdir("heapline-package") do |dir|
-      extconf = File.join(ROOT, "ext/heapline_heap/extconf.rb")
-      output, status = run_in(dir, RbConfig.ruby, extconf, env: without("simdjson", dir, compiler: "CXX"))
+      extconf = File.join(ROOT, "ext", extension, "extconf.rb")
+      output, status = run_in(dir, RbConfig.ruby, extconf, env: without(library, dir, compiler: compiler))
       assert_predicate status, :success?, output
-      ["apt-get install g++ libsimdjson-dev", "dnf install gcc-c++ simdjson-devel", "apk add g++ simdjson-dev",
-       "pacman -S gcc simdjson"].each { |remedy| assert_includes output, remedy }
+      remedies.each { |remedy| assert_includes output, remedy }
 
       output, status = run_in(dir, "make", "install")
       assert_predicate status, :success?, output
       assert_empty Dir[File.join(dir, "*.{o,so}")]
     end
+  end
+
+  def test_without_simdjson_there_are_no_heap_dumps
+    assert_installed_without("simdjson", "heapline_heap", "apt-get install g++ libsimdjson-dev",
+                             "dnf install gcc-c++ simdjson-devel", "apk add g++ simdjson-dev",
+                             "pacman -S gcc simdjson", compiler: "CXX")
+  end
+
+  def test_without_zstd_there_is_no_recording
+    assert_installed_without("zstd", "heapline_capture", "apt-get install g++ libzstd-dev",
+                             "dnf install gcc-c++ libzstd-devel", "apk add g++ zstd-dev", "pacman -S gcc zstd",
+                             compiler: "CC")
   end
 end

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* What a capture records: one event, and the kinds that there are. The numbers of kinds are the file's. */
+#ifndef HEAPLINE_CAPTURE_EVENT_HPP
+#define HEAPLINE_CAPTURE_EVENT_HPP
+
+#include <cstdint>
+
+namespace heapline {
+namespace capture {
+
+enum class Kind : uint8_t {
+    /* Births: a block begins. */
+    malloc = 1,
+    calloc,
+    realloc, /* of nothing */
+    memalign,
+    aligned_alloc,
+    posix_memalign,
+    valloc,
+    pvalloc,
+    cxx_new,
+    mmap,
+    realloc_older, /* realloc of a block that is older than the recording */
+    mremap_older,
+    remains, /* what is left of a mapping that was cut; no call */
+
+    /* Changes: a block ends, and another begins under its number. */
+    resize = 14, /* realloc of a block that is known */
+    remap,       /* mremap of a mapping that is known */
+
+    /* Ends. */
+    free = 16,
+    cxx_delete,
+    munmap,
+    vanish, /* its end was not seen, or was part of another call; no call */
+
+    /* Ends of what is older than the recording: no number. */
+    free_older = 20,
+    munmap_older,
+
+    /* Marks. */
+    thread_start = 24,
+    thread_end,
+    gc_start, /* size: the number of GCs that began before */
+    gc_end,
+    lost, /* size: so many events were lost before this one */
+};
+
+const unsigned KINDS = 29;
+
+inline bool is_birth(Kind kind) {
+    return kind <= Kind::remains;
+}
+inline bool is_change(Kind kind) {
+    return kind == Kind::resize || kind == Kind::remap;
+}
+inline bool is_end(Kind kind) {
+    return kind >= Kind::free && kind <= Kind::vanish;
+}
+inline bool is_mark(Kind kind) {
+    return kind >= Kind::thread_start;
+}
+/* Has it a stack, a tag and a size that was asked for? */
+inline bool allocates(Kind kind) {
+    return kind <= Kind::remap;
+}
+/* Does it name a block? */
+inline bool has_block(Kind kind) {
+    return kind <= Kind::vanish;
+}
+inline bool has_alignment(Kind kind) {
+    return kind >= Kind::memalign && kind <= Kind::cxx_new;
+}
+/* Is it about a mapping, and not about malloc's blocks? */
+inline bool is_mapping(Kind kind) {
+    return kind == Kind::mmap || kind == Kind::mremap_older || kind == Kind::remains || kind == Kind::remap ||
+           kind == Kind::munmap || kind == Kind::munmap_older;
+}
+inline bool is_known(unsigned kind) {
+    return (kind >= 1 && kind <= 21) || (kind >= 24 && kind < KINDS);
+}
+
+/* The function that was called; empty where none was. */
+const char *function_of(Kind kind);
+
+struct Event {
+    uint64_t time_ns;   /* since the recording began, in steps of the header's time_unit_ns */
+    uint64_t size;      /* births and changes: bytes asked for; marks: see Kind */
+    uint64_t alignment; /* bytes; 0: none was asked for */
+    uint32_t block;     /* a number from 1 that no other block has while this one lives; numbers are used again at once,
+                           so the highest is the most that were alive. 0: the kind has none */
+    uint32_t stack;     /* node; 0: unknown */
+    uint32_t thread;    /* 0: unknown */
+    uint32_t tag;       /* 0: none */
+    Kind kind;
+};
+
+} // namespace capture
+} // namespace heapline
+
+#endif
