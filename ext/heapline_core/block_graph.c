@@ -110,8 +110,10 @@ int hl_graph_create(struct hl_graph *graph, const struct hl_range *tables, size_
     graph->states = hl_own_memory(count + 1);
     graph->hints = hl_own_memory(count + 1);
     graph->leaders = hl_own_memory((count + 1) * sizeof(*graph->leaders));
+    graph->holders = hl_own_memory((count + 1) * sizeof(*graph->holders));
     graph->work = hl_own_memory((count + 1) * sizeof(*graph->work));
-    if (!graph->begins || !graph->sizes || !graph->states || !graph->hints || !graph->leaders || !graph->work)
+    if (!graph->begins || !graph->sizes || !graph->states || !graph->hints || !graph->leaders || !graph->holders ||
+        !graph->work)
         return -ENOMEM;
     hl_block_each(add_block, &filling);
     graph->count = filling.count;
@@ -195,7 +197,13 @@ static void lost_leads_to(struct hl_graph *graph, uint32_t number) {
     }
 }
 
-static void pointer(struct hl_graph *graph, uintptr_t address) {
+/* A word that leads to a block which is not lost. */
+static void hold(struct hl_graph *graph, uint32_t number, uintptr_t word, enum hl_block_state state) {
+    graph->holders[number] = word;
+    push(graph, number, state);
+}
+
+static void pointer(struct hl_graph *graph, uintptr_t word, uintptr_t address) {
     const uint32_t number = hl_graph_find(graph, address);
     if (number == HL_NO_BLOCK) return;
     if (graph->mode == LOST) {
@@ -203,11 +211,12 @@ static void pointer(struct hl_graph *graph, uintptr_t address) {
     } else if (graph->states[number] != HL_BLOCK_UNSEEN) {
         return;
     } else if (graph->mode == POSSIBLY) {
-        push(graph, number, HL_BLOCK_POSSIBLE);
+        hold(graph, number, word, HL_BLOCK_POSSIBLE);
     } else if (address == graph->begins[number] || stands_for_the_beginning(graph, number, address)) {
-        push(graph, number, HL_BLOCK_REACHABLE);
+        hold(graph, number, word, HL_BLOCK_REACHABLE);
     } else {
         graph->hints[number] |= HINT_INTO;
+        graph->holders[number] = word;
     }
 }
 
@@ -216,7 +225,7 @@ void hl_graph_scan(struct hl_graph *graph, uintptr_t begin, uintptr_t end) {
     volatile uintptr_t from = (begin + WORD - 1) & ~(uintptr_t)(WORD - 1);
     if (sigsetjmp(after_fault, 0)) from = (fault_at | (PAGE - 1)) + 1;
     const uintptr_t stop = limit;
-    for (uintptr_t at = from; at < stop; at += WORD) pointer(graph, *(const uintptr_t *)at);
+    for (uintptr_t at = from; at < stop; at += WORD) pointer(graph, at, *(const uintptr_t *)at);
 }
 
 void hl_graph_reach(struct hl_graph *graph, uint32_t number) {

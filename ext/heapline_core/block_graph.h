@@ -26,10 +26,11 @@ enum hl_block_state {
 };
 
 struct hl_graph {
-    uintptr_t *begins; /* ascending */
-    size_t *sizes;     /* requested bytes */
-    uint8_t *states;   /* enum hl_block_state */
-    uint32_t *leaders; /* of INDIRECT blocks: the DEFINITE block that leads to it */
+    uintptr_t *begins;  /* ascending */
+    size_t *sizes;      /* requested bytes */
+    uint8_t *states;    /* enum hl_block_state */
+    uint32_t *leaders;  /* of INDIRECT blocks: the DEFINITE block that leads to it */
+    uintptr_t *holders; /* of REACHABLE and POSSIBLE blocks: the word that led to it; 0: hl_graph_reach */
     uint32_t count;
 
     /* Private. */

@@ -8,6 +8,7 @@
 #include "flight.h"
 #include "json_writer.h"
 #include "lane.h"
+#include "leak_holder.h"
 #include "native_stack.h"
 #include "own_memory.h"
 #include "ruby_vm.h"
@@ -20,11 +21,12 @@ static const char *const kinds[KINDS] = {"definite", "indirect", "possible", "re
 struct record {
     uint32_t kind, stack, site;
     uint64_t blocks, bytes, led_blocks, led_bytes, first, last;
-    uintptr_t samples[SAMPLES];
+    uint32_t samples[SAMPLES]; /* numbers of blocks */
 };
 
 struct report {
     const struct hl_graph *graph;
+    const struct hl_roots *roots;
     const struct hl_leak_wish *wish;
     struct record *records;
     uint32_t *slots;   /* a hash table of the records' numbers plus 1 */
@@ -61,7 +63,7 @@ static void add(struct report *report, uint32_t number) {
     report->bytes[kind] += size;
     if (kind == HL_BLOCK_REACHABLE && !report->wish->reachable) return;
     struct record *record = find(report, kind, &identity);
-    if (record->blocks < SAMPLES) record->samples[record->blocks] = report->graph->begins[number];
+    if (record->blocks < SAMPLES) record->samples[record->blocks] = number;
     record->blocks++;
     record->bytes += size;
     if (identity.generation < record->first) record->first = identity.generation;
@@ -120,7 +122,21 @@ static void write_site(struct hl_json *json, uint32_t number) {
     hl_json_close(json, '}');
 }
 
-static void write_record(struct hl_json *json, const struct record *record) {
+/* What keeps the first of its blocks. */
+static void write_holder(struct hl_json *json, const struct hl_holder *holder) {
+    static const char *const names[] = {"", "register", "thread", "object", "data", "mapping", "linker"};
+    if (holder->kind == HL_HOLDER_NONE) return;
+    hl_json_open(json, "held_by", '{');
+    hl_json_text(json, "kind", names[holder->kind], strlen(names[holder->kind]));
+    hl_json_number(json, "between", holder->between);
+    hl_json_number(json, "address", holder->address);
+    hl_json_number(json, "thread", holder->thread);
+    hl_json_text(json, "path", holder->path, strlen(holder->path));
+    hl_json_number(json, "offset", holder->offset);
+    hl_json_close(json, '}');
+}
+
+static void write_record(struct hl_json *json, const struct report *report, const struct record *record) {
     const struct hl_stack *stack = hl_stack_at(record->stack);
     hl_json_open(json, NULL, '{');
     hl_json_text(json, "kind", kinds[record->kind], strlen(kinds[record->kind]));
@@ -135,8 +151,11 @@ static void write_record(struct hl_json *json, const struct record *record) {
     for (uint32_t i = 0; stack && i < stack->count; i++) hl_json_number(json, NULL, stack->frames[i]);
     hl_json_close(json, ']');
     hl_json_open(json, "addresses", '[');
-    for (uint64_t i = 0; i < SAMPLES && i < record->blocks; i++) hl_json_number(json, NULL, record->samples[i]);
+    for (uint64_t i = 0; i < SAMPLES && i < record->blocks; i++)
+        hl_json_number(json, NULL, report->graph->begins[record->samples[i]]);
     hl_json_close(json, ']');
+    const struct hl_holder holder = hl_holder_of(report->graph, report->roots, record->samples[0]);
+    write_holder(json, &holder);
     hl_json_close(json, '}');
 }
 
@@ -174,8 +193,7 @@ static void write_threads(struct hl_json *json, const struct hl_quiet_child *chi
     hl_json_number(json, "threads_without_registers", unknown);
 }
 
-static void write_all(struct hl_json *json, const struct report *report, const struct hl_roots *roots,
-                      const struct hl_leak_figures *figures) {
+static void write_all(struct hl_json *json, const struct report *report, const struct hl_leak_figures *figures) {
     hl_json_open(json, NULL, '{');
     hl_json_number(json, "heapline_leaks", 1);
     hl_json_number(json, "pid", hl_flight.header->pid);
@@ -188,11 +206,11 @@ static void write_all(struct hl_json *json, const struct report *report, const s
     hl_json_number(json, "pause_ns", figures->pause_ns);
     hl_json_number(json, "gc_ns", figures->gc_ns);
     hl_json_number(json, "scan_ns", figures->scan_ns);
-    write_threads(json, roots->child);
+    write_threads(json, report->roots->child);
     write_totals(json, report);
-    write_libraries(json, roots);
+    write_libraries(json, report->roots);
     hl_json_open(json, "records", '[');
-    for (uint32_t i = 0; i < report->count; i++) write_record(json, &report->records[i]);
+    for (uint32_t i = 0; i < report->count; i++) write_record(json, report, &report->records[i]);
     hl_json_close(json, ']');
     hl_json_close(json, '}');
 }
@@ -200,10 +218,11 @@ static void write_all(struct hl_json *json, const struct report *report, const s
 int hl_leak_report(int fd, const struct hl_graph *graph, const struct hl_roots *roots, const struct hl_leak_wish *wish,
                    const struct hl_leak_figures *figures) {
     static struct hl_json json;
-    struct report report = {.graph = graph, .wish = wish, .now = hl_load64(&hl_flight.header->generation)};
+    struct report report = {
+        .graph = graph, .roots = roots, .wish = wish, .now = hl_load64(&hl_flight.header->generation)};
     const int failed = collect(&report);
     if (failed) return failed;
     hl_json_begin(&json, fd);
-    write_all(&json, &report, roots, figures);
+    write_all(&json, &report, figures);
     return hl_json_end(&json);
 }

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "heapline/model"
+require "heapline/model/holder"
 require "heapline/model/leaks"
 require "heapline/model/location"
 

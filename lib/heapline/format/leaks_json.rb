@@ -51,7 +51,12 @@ module Heapline
           label: text(place.label), library: text(place.library), tag: text(record.tag),
           first_generation: record.first_generation, last_generation: record.last_generation,
           addresses: record.addresses.map { |address| format("0x%x", address) },
-          frames: record.frames.map { |frame| frame(frame) } }
+          frames: record.frames.map { |frame| frame(frame) }, held_by: record.held_by && holder(record.held_by) }
+      end
+
+      def holder(holder)
+        { kind: holder.kind, blocks_between: holder.between, address: format("0x%x", holder.address),
+          thread: holder.thread, path: text(holder.path), offset: holder.offset, text: text(holder.to_s) }
       end
 
       def frame(frame)

@@ -38,7 +38,8 @@ module Heapline
       def record_lines(record)
         title = "#{LossWords.amount(record.bytes, record.blocks)} #{LossWords::TITLES[record.kind]}"
         title += ", and with it #{LossWords.amount(record.led_bytes, record.led_blocks)}" if record.led_blocks.positive?
-        [@terminal.style(title, COLORS[record.kind]), "  #{ruby(record)}", *frames(record.frames)]
+        [@terminal.style(title, COLORS[record.kind]), "  #{ruby(record)}", *frames(record.frames),
+         *("    held by #{@terminal.inert(record.held_by.to_s)}" if record.held_by)]
       end
 
       def ruby(record)

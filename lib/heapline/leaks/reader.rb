@@ -2,6 +2,7 @@
 
 require "json"
 require_relative "../errors"
+require_relative "../model/holder"
 require_relative "../model/leaks"
 require_relative "../model/location"
 require_relative "code"
@@ -65,7 +66,7 @@ module Heapline
       def records(raw, pid, frames)
         raw.zip(frames).map do |each, stack|
           Model::LossRecord.new(kind: each["kind"].to_sym, location: location(each["site"]), tag: each["site"]["tag"],
-                                frames: stack.freeze, pid: pid,
+                                frames: stack.freeze, pid: pid, held_by: holder(each["held_by"]),
                                 **figures(each, :blocks, :bytes, :led_blocks, :led_bytes, :first_generation,
                                           :last_generation, :addresses))
         end
@@ -73,6 +74,16 @@ module Heapline
 
       def figures(raw, *names)
         names.to_h { |name| [name, raw.fetch(name.to_s)] }
+      end
+
+      def holder(raw)
+        return unless raw
+
+        path, thread, offset = raw.values_at("path", "thread", "offset")
+        kind = raw.fetch("kind").to_sym
+        Model::Holder.new(kind: kind, between: raw.fetch("between"), address: raw.fetch("address"),
+                          thread: (thread unless thread.to_i.zero?), path: (path unless path.to_s.empty?),
+                          offset: (offset if kind == :data))
       end
 
       def location(site)

@@ -15,8 +15,9 @@ module Heapline
     # first_generation, last_generation:: when the first and the last of them was asked for
     # addresses::         of up to three of them
     # pid::               of the process
+    # held_by::           Model::Holder of the first of them; nil: it is lost
     LossRecord = Struct.new(:kind, :blocks, :bytes, :led_blocks, :led_bytes, :location, :tag, :frames,
-                            :first_generation, :last_generation, :addresses, :pid, keyword_init: true) do
+                            :first_generation, :last_generation, :addresses, :pid, :held_by, keyword_init: true) do
       def initialize(**)
         super
         freeze

@@ -24,6 +24,14 @@ module Heapline
         assert_equal 1.4, found["processes"].first["pause_ms"]
       end
 
+      def test_what_holds_it
+        holder = Model::Holder.new(kind: :thread, between: 0, address: 0x40, thread: 7)
+        records = LeaksJson.new.to_h(leaks([record(held_by: holder), record]))[:records]
+        assert_equal({ kind: :thread, blocks_between: 0, address: "0x40", thread: 7, path: nil, offset: nil,
+                       text: "stack or thread-local storage of thread 7" }, records.first[:held_by])
+        assert_nil records.last[:held_by]
+      end
+
       def test_kinds_and_names_that_are_no_utf8
         hash = LeaksJson.new.to_h(leaks([record(kind: :reachable), record(path: "\xff.rb")]))
         assert_equal ["\\xFF.rb:3"], (hash[:records].map { |record| record[:location] })

@@ -50,6 +50,12 @@ module Heapline
         assert_match(/5 blocks found no room/, text(poor))
       end
 
+      def test_what_holds_it
+        holder = Model::Holder.new(kind: :mapping, between: 1, address: 0x40, path: "\e[x")
+        shown = text(leaks([record(kind: :possible, held_by: holder)]))
+        assert_match(/^    held by mapped memory \\x1B\[x at 0x40, through 1 block$/, shown)
+      end
+
       def test_kinds
         refute_match(/reachable/, text(leaks([record(kind: :reachable)])))
         assert_match(/80 B in 2 blocks still reachable/, text(leaks([record(kind: :reachable)]), kinds: %i[reachable]))

@@ -38,6 +38,16 @@ module Heapline
                      [search.pid, search.pause, search.gc, search.scan, search.totals[:definite]]
       end
 
+      def test_what_holds_a_block
+        held = { kind: "data", between: 2, address: 0x5000, thread: 0, path: "/x/libfoo.so", offset: 0x40 }
+        record = read(raw(records: [raw_record(kind: "possible").merge(held_by: held)])).first
+        assert_equal "data of libfoo.so+0x40, through 2 blocks", record.held_by.to_s
+        held = { kind: "register", between: 0, address: 0x5000, thread: 7, path: "", offset: 0 }
+        record = read(raw(records: [raw_record(kind: "possible").merge(held_by: held)])).first
+        assert_equal "a register of thread 7", record.held_by.to_s
+        assert_nil read.first.held_by
+      end
+
       def test_sites_without_a_place
         text = raw(records: [raw_record.merge(site: { number: 1 })])
         assert_equal "(other)", read(text).first.location.to_s
