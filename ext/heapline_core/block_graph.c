@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "block_map.h"
+#include "leak_tables.h"
 #include "own_memory.h"
 #include "trailer.h"
 
@@ -39,6 +40,14 @@ static void catch_faults(void) {
 uint64_t hl_graph_peek(uintptr_t address) {
     if (sigsetjmp(after_fault, 0)) return 0;
     return *(volatile const uint64_t *)address;
+}
+
+uintptr_t hl_graph_next_own_address(uintptr_t at, uintptr_t end, size_t step) {
+    volatile uintptr_t from = at;
+    if (sigsetjmp(after_fault, 0)) from += ((fault_at | (PAGE - 1)) + step - from) / step * step;
+    for (at = from; at < end && *(const volatile uintptr_t *)at != at; at += step)
+        if (at % PAGE == 0) from = at;
+    return at < end ? at : end;
 }
 
 /* ---- the index ---- */
@@ -97,6 +106,12 @@ static int make_index(struct hl_graph *graph) {
     return 0;
 }
 
+static void find_tables(struct hl_graph *graph) {
+    struct hl_st_entries entries;
+    for (uint32_t number = 0; number < graph->count; number++)
+        if (hl_st_entries_of(graph, number, &entries)) graph->headers[entries.block] = number + 1;
+}
+
 int hl_graph_create(struct hl_graph *graph, const struct hl_range *tables, size_t table_count) {
     uint32_t count = 0;
     struct filling filling = {graph, 0};
@@ -110,15 +125,18 @@ int hl_graph_create(struct hl_graph *graph, const struct hl_range *tables, size_
     graph->states = hl_own_memory(count + 1);
     graph->hints = hl_own_memory(count + 1);
     graph->leaders = hl_own_memory((count + 1) * sizeof(*graph->leaders));
+    graph->headers = hl_own_memory((count + 1) * sizeof(*graph->headers));
     graph->holders = hl_own_memory((count + 1) * sizeof(*graph->holders));
     graph->work = hl_own_memory((count + 1) * sizeof(*graph->work));
     if (!graph->begins || !graph->sizes || !graph->states || !graph->hints || !graph->leaders || !graph->holders ||
-        !graph->work)
+        !graph->headers || !graph->work)
         return -ENOMEM;
     hl_block_each(add_block, &filling);
     graph->count = filling.count;
     memset(graph->states, HL_BLOCK_UNSEEN, graph->count);
-    return make_index(graph);
+    const int failed = make_index(graph);
+    if (!failed) find_tables(graph);
+    return failed;
 }
 
 uint32_t hl_graph_find(const struct hl_graph *graph, uintptr_t address) {
@@ -137,6 +155,18 @@ uint32_t hl_graph_find(const struct hl_graph *graph, uintptr_t address) {
     if (low == 0) return HL_NO_BLOCK;
     const size_t size = graph->sizes[low - 1];
     return address - graph->begins[low - 1] < (size ? size : 1) ? low - 1 : HL_NO_BLOCK;
+}
+
+int hl_graph_is_constant(const struct hl_graph *graph, uintptr_t address) {
+    size_t low = 0, high = graph->table_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (graph->tables[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < graph->table_count && address >= graph->tables[low].begin && address % WORD == 0;
 }
 
 /* ---- pointers into blocks that stand for their beginning ---- */
@@ -158,25 +188,13 @@ static int text_of_a_string(uintptr_t begin, size_t size) {
     return length <= capacity && capacity < size && capacity + 25 <= size && size - (capacity + 25) < 16;
 }
 
-static int is_table(const struct hl_graph *graph, uint64_t address) {
-    size_t low = 0, high = graph->table_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (graph->tables[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < graph->table_count && address >= graph->tables[low].begin && address % WORD == 0;
-}
-
 static int stands_for_the_beginning(const struct hl_graph *graph, uint32_t number, uintptr_t address) {
     const uintptr_t begin = graph->begins[number];
     const size_t size = graph->sizes[number], offset = address - begin;
     if (offset % WORD || size < 2 * WORD || offset + WORD > size) return 0;
     if (offset == 8 && behind_a_length(word_at(begin), size - 8)) return 1;
     if (offset == 24 && size > 24 && text_of_a_string(begin, size)) return 1;
-    return is_table(graph, word_at(begin)) && is_table(graph, word_at(address));
+    return hl_graph_is_constant(graph, word_at(begin)) && hl_graph_is_constant(graph, word_at(address));
 }
 
 /* ---- following ---- */
@@ -228,6 +246,13 @@ void hl_graph_scan(struct hl_graph *graph, uintptr_t begin, uintptr_t end) {
     for (uintptr_t at = from; at < stop; at += WORD) pointer(graph, at, *(const uintptr_t *)at);
 }
 
+static void scan_entries(struct hl_graph *graph, uint32_t number) {
+    struct hl_st_entries entries;
+    if (!hl_st_entries_of(graph, graph->headers[number] - 1, &entries)) return;
+    for (uintptr_t at = entries.begin; at < entries.end; at += entries.stride)
+        if (word_at(at) != HL_ST_DELETED) hl_graph_scan(graph, at + WORD, at + entries.stride);
+}
+
 void hl_graph_reach(struct hl_graph *graph, uint32_t number) {
     if (graph->states[number] == HL_BLOCK_UNSEEN) push(graph, number, HL_BLOCK_REACHABLE);
 }
@@ -240,7 +265,10 @@ void hl_graph_spread(struct hl_graph *graph) {
     while (graph->work_count) {
         const uint32_t number = graph->work[--graph->work_count];
         if (graph->hints[number] & HINT_CLOSED) continue;
-        hl_graph_scan(graph, graph->begins[number], graph->begins[number] + graph->sizes[number]);
+        if (graph->headers[number])
+            scan_entries(graph, number);
+        else
+            hl_graph_scan(graph, graph->begins[number], graph->begins[number] + graph->sizes[number]);
     }
 }
 

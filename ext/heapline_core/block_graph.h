@@ -34,12 +34,13 @@ struct hl_graph {
     uint32_t count;
 
     /* Private. */
-    uint8_t *hints; /* bits, below */
+    uint8_t *hints;    /* bits, below */
+    uint32_t *headers; /* of the entries of a table: the number of its header, plus 1 */
     uint32_t **index;
     uint32_t *work, work_count;
     int mode;
     uint32_t leader;
-    const struct hl_range *tables; /* where tables of virtual functions may lie */
+    const struct hl_range *tables; /* where constants of loaded objects lie */
     size_t table_count;
 };
 
@@ -52,6 +53,9 @@ int hl_graph_create(struct hl_graph *graph, const struct hl_range *tables, size_
 
 /* The block that `address` points to or into. */
 uint32_t hl_graph_find(const struct hl_graph *graph, uintptr_t address);
+
+/* Does a word-aligned constant of a loaded object lie there? (Tables of virtual functions, descriptions of types.) */
+int hl_graph_is_constant(const struct hl_graph *graph, uintptr_t address);
 
 /* The words from `begin` to `end` are the program's: what they point to is reachable. Pages that cannot be read are
  * left out. */
@@ -68,6 +72,10 @@ void hl_graph_spread(struct hl_graph *graph);
 
 /* Decide about all others. */
 void hl_graph_finish(struct hl_graph *graph);
+
+/* The first address in steps of `step` bytes from `at` on whose word is this very address; `end` where there is none.
+ */
+uintptr_t hl_graph_next_own_address(uintptr_t at, uintptr_t end, size_t step);
 
 /* The word at `address`, or 0 where there is no memory; a 0 that was read is one too. */
 uint64_t hl_graph_peek(uintptr_t address);

@@ -30,6 +30,23 @@ HL_COLD uint8_t *hl_block_region_make(uintptr_t address) {
     return region;
 }
 
+void hl_block_wipe_pages(void *block, size_t from, size_t to) {
+    enum { PAGE = 4096, PAGES = 512 };
+    const uintptr_t begin = (uintptr_t)block + from, end = (uintptr_t)block + to;
+    const int saved = errno;
+    unsigned char there[PAGES];
+    if (hl_real_mapped(block)) return; /* the kernel's, and zero */
+    for (uintptr_t page = begin & ~(uintptr_t)(PAGE - 1); page < end; page += PAGES * PAGE) {
+        const size_t bytes = end - page < PAGES * PAGE ? end - page : PAGES * PAGE;
+        if (mincore((void *)page, bytes, there)) memset(there, 1, sizeof(there));
+        for (uintptr_t i = 0, at = page; at < page + bytes; i++, at += PAGE) {
+            const uintptr_t first = at < begin ? begin : at, last = at + PAGE < end ? at + PAGE : end;
+            if (there[i] & 1) memset((void *)first, 0, last - first);
+        }
+    }
+    errno = saved;
+}
+
 static void each_of_region(const uint8_t *region, uintptr_t begin, void (*each)(void *, void *), void *context) {
     for (size_t at = 0; at < HL_REGION_BYTES; at += sizeof(uint64_t)) {
         uint64_t marks;

@@ -79,10 +79,16 @@ HL_INLINE void hl_block_clear(const void *block) {
     if (HL_LIKELY(mark != NULL)) __atomic_store_n(mark, 0, __ATOMIC_RELEASE);
 }
 
-/* Fresh memory is zero while blocks are kept: what its earlier owner left there would look like references. Large
- * blocks mostly come from the kernel; in them the program shall not pay for pages that it does not touch. */
+/* Of a large block: only pages that are there already; the program shall not pay for those that it does not touch. */
+HL_COLD void hl_block_wipe_pages(void *block, size_t from, size_t to);
+
+/* Fresh memory is zero while blocks are kept: what its earlier owner left there would look like references. */
 HL_INLINE void hl_block_wipe(void *block, size_t from, size_t to) {
-    if (from < to && to < HL_MAPPED_LEAST) memset((char *)block + from, 0, to - from);
+    if (from >= to) return;
+    if (HL_LIKELY(to < HL_MAPPED_LEAST))
+        memset((char *)block + from, 0, to - from);
+    else
+        hl_block_wipe_pages(block, from, to);
 }
 
 /* Call `each` for every marked block, by address. Only while no other thread can run (B1). */

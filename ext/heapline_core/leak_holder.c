@@ -70,7 +70,7 @@ static const struct hl_mapping *first_of_library(const struct hl_roots *roots, c
     if (!mapping->is_file && (mapping->path[0] || mapping == roots->mappings || mapping[-1].end != mapping->begin))
         return NULL;
     if (!mapping->is_file) mapping--;
-    if (!mapping->is_file) return NULL;
+    if (!mapping->is_file || mapping->shared) return NULL;
     while (mapping > roots->mappings && !strcmp(mapping[-1].path, mapping->path)) mapping--;
     return mapping;
 }

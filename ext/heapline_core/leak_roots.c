@@ -8,24 +8,18 @@
 
 #include "block_map.h"
 #include "flight.h"
-#include "guard.h"
+#include "leak_objects.h"
+#include "leak_stacks.h"
 #include "native_stack.h"
 #include "own_memory.h"
-#include "probe.h"
 #include "ruby_vm.h"
 
 enum {
     PAGE = 4096,
     REGION_BYTES = 1 << HL_REGION_SHIFT,
     WINDOW_BYTES = PAGE * 16, /* of memory that one page of marks stands for */
-    RED_ZONE = 128,
     TRANSIENT_BLOCK = 1 << 15,
     TRANSIENT_HEAP = 1 << 25,
-    TYPE_MASK = 0x1f, /* of an object's first word; 0: the slot is free */
-    /* struct pthread, which ends a thread's stack */
-    TCB_SELF = 16,
-    TCB_BYTES = 2304,
-    TCB_ALIGNMENT = 64,
 };
 
 struct scan {
@@ -33,10 +27,10 @@ struct scan {
     const struct hl_roots *roots;
     struct hl_range *excluded;
     size_t excluded_count, excluded_room;
-    uint32_t tid_offset; /* in struct pthread; 0: unknown */
 };
 
-static void exclude(struct scan *scan, uintptr_t begin, uintptr_t end) {
+static void exclude(void *context, uintptr_t begin, uintptr_t end) {
+    struct scan *scan = context;
     if (begin < end && scan->excluded_count < scan->excluded_room)
         scan->excluded[scan->excluded_count++] = (struct hl_range){begin, end};
 }
@@ -92,80 +86,6 @@ static void exclude_allocator(struct scan *scan) {
         if (scan->graph->sizes[number] >= HL_MAPPED_LEAST)
             exclude(scan, begin - 2 * sizeof(size_t), begin + hl_real_usable((void *)begin));
     }
-}
-
-/* ---- stacks (R3) ---- */
-
-/* Where struct pthread has the thread's id: found in our own, which every forked child inherits. */
-static uint32_t find_tid_offset(const struct scan *scan) {
-    const char *self = hl_thread_pointer();
-    const uint32_t tid = scan->roots->child->caller;
-    uint32_t value;
-    for (uint32_t offset = 512; offset < 1024; offset += sizeof(value)) {
-        memcpy(&value, self + offset, sizeof(value));
-        if (value == tid) return offset;
-    }
-    return 0;
-}
-
-static const struct hl_thread_state *thread_of(const struct scan *scan, uint32_t tid) {
-    for (uint32_t i = 0; i < scan->roots->child->thread_count; i++)
-        if (scan->roots->child->threads[i].tid == tid) return &scan->roots->child->threads[i];
-    return NULL;
-}
-
-/* The lowest address from which memory can be read without a gap up to `top`: behind the stack's guard. */
-static uintptr_t stack_bottom(uintptr_t least, uintptr_t top) {
-    uintptr_t page = top & ~(uintptr_t)(PAGE - 1);
-    uint64_t word;
-    while (page > least && !hl_probe(&word, (const void *)(page - PAGE), sizeof(word))) page -= PAGE;
-    return page < least ? least : page;
-}
-
-static void exclude_below(struct scan *scan, uintptr_t stack_pointer) {
-    for (size_t i = 0; i < scan->roots->mapping_count; i++) {
-        const struct hl_mapping *mapping = &scan->roots->mappings[i];
-        if (stack_pointer - mapping->begin >= mapping->end - mapping->begin) continue;
-        exclude(scan, stack_bottom(mapping->begin, stack_pointer - RED_ZONE), stack_pointer - RED_ZONE);
-    }
-}
-
-/* A guard may lie inside a mapping (glibc 2.42 and later): what cannot be read is none. */
-static int is_thread_control_block(uintptr_t address) {
-    return hl_graph_peek(address) == address && hl_graph_peek(address + TCB_SELF) == address;
-}
-
-/* Is this the control block of a thread that has ended? */
-static int is_dead(const struct scan *scan, uintptr_t address) {
-    const uint32_t tid = (uint32_t)hl_graph_peek(address + scan->tid_offset);
-    return tid != scan->roots->child->caller && !thread_of(scan, tid);
-}
-
-/* A stack that glibc keeps for the next thread: from behind the one before it in this mapping to its control block. */
-static void exclude_dead_stacks(struct scan *scan, const struct hl_mapping *mapping) {
-    uintptr_t from = mapping->begin;
-    for (uintptr_t at = mapping->begin; at + TCB_BYTES <= mapping->end; at += TCB_ALIGNMENT) {
-        if (!is_thread_control_block(at)) continue;
-        if (is_dead(scan, at)) exclude(scan, from, at + TCB_BYTES);
-        from = at + TCB_BYTES;
-    }
-}
-
-/* A stack begins behind its guard. */
-static int may_hold_stacks(const struct hl_mapping *mapping, const struct hl_mapping *before) {
-    return mapping->readable && mapping->writable && !mapping->path[0] && before->end == mapping->begin &&
-           !before->readable;
-}
-
-static void exclude_stacks(struct scan *scan) {
-    const struct hl_quiet_child *child = scan->roots->child;
-    exclude_below(scan, child->caller_stack);
-    for (uint32_t i = 0; i < child->thread_count; i++)
-        if (child->threads[i].known) exclude_below(scan, child->threads[i].registers.rsp);
-    scan->tid_offset = find_tid_offset(scan);
-    for (size_t i = 1; scan->tid_offset && i < scan->roots->mapping_count; i++)
-        if (may_hold_stacks(&scan->roots->mappings[i], &scan->roots->mappings[i - 1]))
-            exclude_dead_stacks(scan, &scan->roots->mappings[i]);
 }
 
 /* ---- Ruby's transient heap ---- */
@@ -249,7 +169,7 @@ static int list_excluded(struct scan *scan) {
     scan->excluded = hl_own_memory(scan->excluded_room * sizeof(*scan->excluded));
     if (!scan->excluded) return -ENOMEM;
     exclude_allocator(scan);
-    exclude_stacks(scan);
+    hl_stacks_without_use(scan->roots, exclude, scan);
     exclude_transient_heap(scan);
     for (size_t i = 0; i < scan->roots->page_count; i++)
         exclude(scan, scan->roots->pages[i].begin, scan->roots->pages[i].end);
@@ -292,17 +212,6 @@ static void scan_registers(struct scan *scan) {
     }
 }
 
-/* R2. A page may lie in a block (Ruby 3.1): then the block as a whole is no reference. */
-static void scan_objects(struct scan *scan) {
-    for (size_t i = 0; i < scan->roots->page_count; i++) {
-        const struct hl_object_page *page = &scan->roots->pages[i];
-        const uint32_t block = hl_graph_find(scan->graph, page->begin);
-        if (block != HL_NO_BLOCK) hl_graph_do_not_enter(scan->graph, block);
-        for (uintptr_t slot = page->begin; slot + page->slot <= page->end; slot += page->slot)
-            if (hl_graph_peek(slot) & TYPE_MASK) hl_graph_scan(scan->graph, slot, slot + page->slot);
-    }
-}
-
 /* What the dynamic linker keeps for itself (a thread's table of thread-local storage, names, scopes) it points to in
  * ways of its own. */
 static void reach_linkers_blocks(struct scan *scan) {
@@ -325,7 +234,7 @@ int hl_roots_scan(struct hl_graph *graph, const struct hl_roots *roots) {
     if (failed) return failed;
     scan_mappings(&scan);
     scan_registers(&scan);
-    scan_objects(&scan);
+    hl_objects_scan(graph, roots);
     reach_linkers_blocks(&scan);
     hl_graph_spread(graph);
     return 0;

@@ -69,6 +69,51 @@ static void the_better_pointer_counts(void) {
     CHECK_EQUAL(state(twice), HL_BLOCK_REACHABLE);
 }
 
+static uintptr_t holder(const void *block) {
+    return graph.holders[hl_graph_find(&graph, (uintptr_t)block)];
+}
+
+static void the_word_that_holds_a_block_is_known(void) {
+    begin();
+    uintptr_t *held = block(4), *behind = block(4), *into = block(40), *lost = block(4);
+    held[3] = (uintptr_t)behind;
+    const uintptr_t roots[] = {1, (uintptr_t)held, (uintptr_t)into + 17};
+    search(roots, sizeof(roots));
+    CHECK_EQUAL(holder(held), (uintptr_t)&roots[1]);
+    CHECK_EQUAL(holder(behind), (uintptr_t)&held[3]);
+    CHECK_EQUAL(holder(into), (uintptr_t)&roots[2]);
+    CHECK_EQUAL(holder(lost), 0);
+}
+
+static void own_addresses_are_found(void) {
+    uintptr_t *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const uintptr_t begin_at = (uintptr_t)pages, end = begin_at + 3 * 4096;
+    begin();
+    search(NULL, 0); /* from then on faults are caught */
+    CHECK_EQUAL(hl_graph_next_own_address(begin_at, end, 64), end);
+    pages[8] = (uintptr_t)&pages[8];
+    pages[9] = (uintptr_t)&pages[9]; /* not a multiple of 64 */
+    pages[2 * 512 + 16] = (uintptr_t)&pages[2 * 512 + 16];
+    mprotect(pages + 512, 4096, PROT_NONE);
+    CHECK_EQUAL(hl_graph_next_own_address(begin_at, end, 64), (uintptr_t)&pages[8]);
+    CHECK_EQUAL(hl_graph_next_own_address((uintptr_t)&pages[16], end, 64), (uintptr_t)&pages[2 * 512 + 16]);
+    CHECK_EQUAL(hl_graph_next_own_address((uintptr_t)&pages[2 * 512 + 24], end, 64), end);
+}
+
+/* Also large memory that an earlier owner wrote to. */
+static void what_was_used_before_is_zero(void) {
+    begin();
+    char *small = malloc(100000), *fence = malloc(100);
+    CHECK(fence != NULL);
+    memset(small, 7, 100000);
+    free(small);
+    char *again = malloc(90000);
+    int nonzero = 0;
+    for (int i = 0; i < 90000; i++) nonzero += again[i] != 0;
+    CHECK_EQUAL(nonzero, 0);
+    CHECK_EQUAL((uintptr_t)again, (uintptr_t)small);
+}
+
 static void a_ring_has_one_leader(void) {
     begin();
     uintptr_t *ring[5];
@@ -180,6 +225,9 @@ static void realloc_moves_the_mark(void) {
 static const struct check_test tests[] = {
     {"each_class", each_class},
     {"the_better_pointer_counts", the_better_pointer_counts},
+    {"the_word_that_holds_a_block_is_known", the_word_that_holds_a_block_is_known},
+    {"own_addresses_are_found", own_addresses_are_found},
+    {"what_was_used_before_is_zero", what_was_used_before_is_zero},
     {"a_ring_has_one_leader", a_ring_has_one_leader},
     {"the_head_of_a_list_is_the_leader", the_head_of_a_list_is_the_leader},
     {"bounds", bounds},

@@ -57,8 +57,15 @@ module LeakCorpus
     # { case => { kind => blocks } } of records as `heapline leaks --format json` has them.
     def found(records)
       records.each_with_object(Hash.new { |found, name| found[name] = Hash.new(0) }) do |record, found|
-        found[case_of(record["frames"].map { |frame| frame["function"].to_s })][record["kind"]] += record["blocks"]
+        found[name(record)][record["kind"]] += record["blocks"]
       end
+    end
+
+    # The case of a record.
+    def name(record)
+      functions = record["frames"].map { |frame| frame["function"].to_s }
+      known = functions.filter_map { |name| name[/\b(cxx_|ruby_)?(lost|possible|held|freed)_\w+/] || IN_THREADS[name] }
+      known.first || functions.join(" < ")
     end
 
     private
@@ -66,11 +73,6 @@ module LeakCorpus
     def cases(pattern)
       %w[lost.c clean.c cxx.cpp].flat_map { |file| File.read(File.join(SOURCES, file)).scan(/CORPUS_CASE\((\w+)\)/) }
                                 .flatten.grep(pattern)
-    end
-
-    def case_of(functions)
-      known = functions.filter_map { |name| name[/\b(cxx_|ruby_)?(lost|possible|held|freed)_\w+/] || IN_THREADS[name] }
-      known.first || functions.join(" < ")
     end
 
     # -O0: no compiler may leave out an allocation that looks useless.

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "leak_objects.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "core.h"
+#include "ruby_vm.h"
+
+enum { OBJECT = 1, FLOAT = 4, STRING = 5, ARRAY = 7, DATA = 12, USER_1 = 1 << 13, WORDS = 10, SLOTS = 6 };
+
+static uint64_t slots[SLOTS][WORDS];
+static void *blocks[SLOTS][WORDS];
+static struct hl_graph graph;
+
+/* Every word of every slot refers to a block of its own. */
+static void fill(const char *version) {
+    core_start(version, "quiet,blocks");
+    CHECK(hl_ruby.layout != NULL);
+    for (int slot = 0; slot < SLOTS; slot++)
+        for (int word = 1; word < WORDS; word++) slots[slot][word] = (uintptr_t)(blocks[slot][word] = calloc(1, 32));
+}
+
+/* How many words of the slot count, from the first on. */
+static int counted(int slot) {
+    int words = 1;
+    while (words < WORDS && graph.states[hl_graph_find(&graph, (uintptr_t)blocks[slot][words])] == HL_BLOCK_REACHABLE)
+        words++;
+    for (int word = words; word < WORDS; word++)
+        CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[slot][word])] != HL_BLOCK_REACHABLE);
+    return words;
+}
+
+static void search(void) {
+    static const struct hl_range none;
+    const struct hl_object_page page = {(uintptr_t)slots, (uintptr_t)slots + sizeof(slots), sizeof(slots[0])};
+    const struct hl_roots roots = {.pages = &page, .page_count = 1};
+    CHECK_EQUAL(hl_graph_create(&graph, &none, 0), 0);
+    hl_objects_scan(&graph, &roots);
+    hl_graph_spread(&graph);
+    hl_graph_finish(&graph);
+}
+
+static void each_kind(void) {
+    fill("3.4.1");
+    slots[0][0] = 0; /* free */
+    slots[1][0] = DATA;
+    slots[2][0] = STRING | USER_1;
+    slots[3][0] = ARRAY;
+    slots[4][0] = ARRAY | USER_1;
+    slots[5][0] = FLOAT;
+    search();
+    CHECK_EQUAL(counted(0), 1);
+    CHECK_EQUAL(counted(1), WORDS);
+    CHECK_EQUAL(counted(2), 5);
+    CHECK_EQUAL(counted(3), 5);
+    CHECK_EQUAL(counted(4), 2);
+    CHECK_EQUAL(counted(5), 2);
+}
+
+/* Of a text of 23 bytes two words are whole; behind a length that cannot be, the slot ends. */
+static void texts(void) {
+    fill("3.4.1");
+    for (int slot = 0; slot < SLOTS; slot++) slots[slot][0] = STRING;
+    slots[0][2] = 23;
+    slots[1][2] = 0;
+    slots[2][2] = UINT64_MAX / 2;
+    search();
+    CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[0][4])] == HL_BLOCK_REACHABLE);
+    CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[0][5])] == HL_BLOCK_DEFINITE);
+    CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[1][3])] == HL_BLOCK_DEFINITE);
+    CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[2][WORDS - 1])] == HL_BLOCK_REACHABLE);
+}
+
+static void texts_of_ruby_3_1(void) {
+    fill("3.1.2");
+    for (int slot = 0; slot < SLOTS; slot++) slots[slot][0] = STRING | (uint64_t)17 << 14;
+    slots[1][0] = STRING;
+    search();
+    CHECK_EQUAL(counted(0), 4);
+    CHECK_EQUAL(counted(1), 2);
+}
+
+static const struct check_test tests[] = {
+    {"each_kind", each_kind},
+    {"texts", texts},
+    {"texts_of_ruby_3_1", texts_of_ruby_3_1},
+};
+
+/* Not under the sanitizers: the sanitizers have an allocator of their own. */
+int main(void) {
+#if CHECK_ADDRESS_SANITIZER || defined(HL_THREAD_SANITIZER)
+    (void)tests;
+    return puts("0 passed, 0 failed") < 0;
+#else
+    return check_run(tests, sizeof(tests) / sizeof(tests[0]));
+#endif
+}
