@@ -6,54 +6,94 @@
 /* Of an object's first word, from Ruby 3.1 to 4.0. */
 enum {
     TYPE_MASK = 0x1f, /* 0: the slot is free */
+    OBJECT = 0x01,
     FLOAT = 0x04,
     STRING = 0x05,
     ARRAY = 0x07,
-    USER_1 = 1 << 13,
-    STRING_ELSEWHERE = USER_1, /* its text is no part of the slot */
-    ARRAY_EMBEDDED = USER_1,
-    TEXT_LENGTH_SHIFT = 14, /* Ruby 3.1: of a short string, in the flags */
+    HASH = 0x08,
+    STRUCT = 0x09,
+    INTERNAL = 0x1a,
+    USER_SHIFT = 12,
+    USER_1 = 1 << (USER_SHIFT + 1),
+    USER_3 = 1 << (USER_SHIFT + 3),
+    USER_4 = 1 << (USER_SHIFT + 4),
+    TEXT_LENGTH_SHIFT = USER_SHIFT + 2, /* Ruby 3.1: of a short string */
     TEXT_LENGTH_MASK = 0x1f,
-    HEAD = 16,  /* flags and class */
-    FIELDS = 40 /* … and length, pointer, capacity or owner */
+    MEMBERS_SHIFT = USER_SHIFT + 1, /* of a struct, in its slot */
+    INTERNAL_MASK = 0x0f,           /* what kind of object of the VM's own */
+    /* Bytes */
+    HEAD = 16,   /* flags and class */
+    FIELDS = 40, /* ... and length, pointer, capacity or owner */
+    TABLE = 80,  /* of a hash from Ruby 3.3 on: default value and a table's header */
 };
 
 static uint64_t word_at(uintptr_t address) {
     return *(const uint64_t *)address;
 }
 
-static int lengths_are_flags(void) {
-    return hl_ruby.layout->major == 3 && hl_ruby.layout->minor == 1;
+static int ruby_before(unsigned major, unsigned minor) {
+    return hl_ruby.layout->major < major || (hl_ruby.layout->major == major && hl_ruby.layout->minor < minor);
 }
 
-/* The end of the whole words of a short string's text: an address may have been packed into it. */
-static uintptr_t end_of_text(uintptr_t slot, uintptr_t end) {
-    const uint64_t flags = word_at(slot);
-    const uintptr_t text = slot + HEAD + (lengths_are_flags() ? 0 : sizeof(uint64_t));
-    const uint64_t length = lengths_are_flags() ? flags >> TEXT_LENGTH_SHIFT & TEXT_LENGTH_MASK : word_at(slot + HEAD);
-    return text + length < end ? text + length : end;
+/* Where its values are elsewhere, the slot points to them. */
+static int object_is_elsewhere(uint64_t flags) {
+    return ruby_before(4, 0) ? !(flags & USER_1) : (flags & USER_4) != 0;
 }
 
-/* The end of what may refer to something. The elements of an array are objects, which are scanned themselves. */
-static uintptr_t end_of(uintptr_t slot, uintptr_t end) {
+static int struct_is_elsewhere(uint64_t flags) {
+    const unsigned mask = ruby_before(3, 2) ? 3 : 127;
+    return !(flags >> MEMBERS_SHIFT & mask);
+}
+
+/* The whole words of a short string's text: an address may have been packed into it. */
+static size_t text_bytes(uintptr_t slot, uint64_t flags) {
+    if (flags & USER_1) return FIELDS; /* its text is elsewhere */
+    if (ruby_before(3, 2)) return HEAD + (flags >> TEXT_LENGTH_SHIFT & TEXT_LENGTH_MASK);
+    return HEAD + sizeof(uint64_t) + word_at(slot + HEAD);
+}
+
+/* Small ones have their values in the slot, from Ruby 3.3 on. */
+static size_t hash_bytes(uint64_t flags) {
+    if (ruby_before(3, 3)) return FIELDS;
+    return flags & USER_3 ? TABLE : HEAD;
+}
+
+/* Of the VM's own: a cache of a constant has none, fields are like those of an object. */
+static size_t internal_bytes(uint64_t flags, size_t bytes) {
+    const unsigned kind = flags >> USER_SHIFT & INTERNAL_MASK;
+    if (ruby_before(4, 0)) return kind == 13 ? HEAD : bytes;
+    if (kind == 13) return flags & USER_4 ? FIELDS : HEAD;
+    return kind == 12 ? HEAD : bytes;
+}
+
+/* So many bytes of the slot may refer to a block. Values are objects, which are scanned themselves. */
+static size_t referring_bytes(uintptr_t slot, size_t bytes) {
     const uint64_t flags = word_at(slot);
-    const uintptr_t fields = end - slot < FIELDS ? end : slot + FIELDS;
     switch (flags & TYPE_MASK) {
+    case OBJECT:
+        return object_is_elsewhere(flags) ? FIELDS : HEAD;
     case FLOAT:
-        return slot + HEAD;
+        return HEAD;
     case STRING:
-        return flags & STRING_ELSEWHERE ? fields : end_of_text(slot, end);
+        return text_bytes(slot, flags);
     case ARRAY:
-        return flags & ARRAY_EMBEDDED ? slot + HEAD : fields;
+        return flags & USER_1 ? HEAD : FIELDS;
+    case HASH:
+        return hash_bytes(flags);
+    case STRUCT:
+        return struct_is_elsewhere(flags) ? FIELDS : HEAD;
+    case INTERNAL:
+        return internal_bytes(flags, bytes);
     default:
-        return end;
+        return bytes;
     }
 }
 
 static void scan_page(struct hl_graph *graph, const struct hl_object_page *page) {
     for (uintptr_t slot = page->begin; slot + page->slot <= page->end; slot += page->slot) {
         if (!(hl_graph_peek(slot) & TYPE_MASK)) continue;
-        hl_graph_scan(graph, slot, hl_ruby.layout ? end_of(slot, slot + page->slot) : slot + page->slot);
+        const size_t bytes = hl_ruby.layout ? referring_bytes(slot, page->slot) : page->slot;
+        hl_graph_scan(graph, slot, slot + (bytes < page->slot ? bytes : page->slot));
     }
 }
 

@@ -9,7 +9,21 @@
 #include "core.h"
 #include "ruby_vm.h"
 
-enum { OBJECT = 1, FLOAT = 4, STRING = 5, ARRAY = 7, DATA = 12, USER_1 = 1 << 13, WORDS = 10, SLOTS = 6 };
+enum {
+    OBJECT = 1,
+    FLOAT = 4,
+    STRING = 5,
+    ARRAY = 7,
+    HASH = 8,
+    STRUCT = 9,
+    DATA = 12,
+    INTERNAL = 0x1a,
+    USER_1 = 1 << 13,
+    USER_3 = 1 << 15,
+    USER_4 = 1 << 16,
+    WORDS = 12,
+    SLOTS = 6
+};
 
 static uint64_t slots[SLOTS][WORDS];
 static void *blocks[SLOTS][WORDS];
@@ -60,6 +74,35 @@ static void each_kind(void) {
     CHECK_EQUAL(counted(5), 2);
 }
 
+/* Flags of six objects, and how many words of each count. */
+static void these(const char *version, const uint64_t *flags, const int *words) {
+    fill(version);
+    for (int slot = 0; slot < SLOTS; slot++) slots[slot][0] = flags[slot];
+    search();
+    for (int slot = 0; slot < SLOTS; slot++) CHECK_EQUAL(counted(slot), words[slot]);
+}
+
+/* What the slot holds itself, and what is elsewhere; bits that other versions have for it say nothing. */
+static void of_ruby_3_1(void) {
+    const uint64_t flags[] = {OBJECT | USER_1, OBJECT, HASH, STRUCT | 3 << 13, STRUCT | 8 << 13, INTERNAL | 13 << 12};
+    const int words[] = {2, 5, 5, 2, 5, 2};
+    these("3.1.2", flags, words);
+}
+
+static void of_ruby_3_4(void) {
+    const uint64_t flags[] = {OBJECT | USER_1, OBJECT | USER_4,  HASH,
+                              HASH | USER_3,   STRUCT | 8 << 13, INTERNAL | 12 << 12};
+    const int words[] = {2, 5, 2, 10, 2, WORDS};
+    these("3.4.1", flags, words);
+}
+
+static void of_ruby_4_0(void) {
+    const uint64_t flags[] = {
+        OBJECT, OBJECT | USER_4, INTERNAL | 12 << 12, INTERNAL | 13 << 12, INTERNAL | 13 << 12 | USER_4, STRUCT};
+    const int words[] = {2, 5, 2, 2, 5, 5};
+    these("4.0.1", flags, words);
+}
+
 /* Of a text of 23 bytes two words are whole; behind a length that cannot be, the slot ends. */
 static void texts(void) {
     fill("3.4.1");
@@ -85,6 +128,9 @@ static void texts_of_ruby_3_1(void) {
 
 static const struct check_test tests[] = {
     {"each_kind", each_kind},
+    {"of_ruby_3_1", of_ruby_3_1},
+    {"of_ruby_3_4", of_ruby_3_4},
+    {"of_ruby_4_0", of_ruby_4_0},
     {"texts", texts},
     {"texts_of_ruby_3_1", texts_of_ruby_3_1},
 };
