@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <ruby/thread.h>
 
+#include "../heapline_core/heapline_core.h"
+
 static VALUE not_enabled_error;
 
 static struct {
@@ -41,15 +43,16 @@ static VALUE wait_for(int failed, struct wait wait, const char *problem) {
     return Qnil;
 }
 
-/* Native.leaks(fd, since, reachable) -> nil: a full GC, then a report as JSON to the descriptor: of the blocks born in
- * generation `since` or later; reachable: with those that are not lost. Raises NotEnabled, also where blocks are not
- * kept, and SystemCallError. */
-static VALUE rbhl_leaks(VALUE self, VALUE fd, VALUE since, VALUE reachable) {
+/* Native.leaks(fd, since, reachable, apart) -> nil: a full GC, then a report as JSON to the descriptor: of the blocks
+ * born in generation `since` or later; reachable: with those that are not lost; apart: a record has the blocks of one
+ * generation alone. Raises NotEnabled, also where blocks are not kept, and SystemCallError. */
+static VALUE rbhl_leaks(VALUE self, VALUE fd, VALUE since, VALUE reachable, VALUE apart) {
     const int number = NUM2INT(fd);
     const uint64_t generation = NUM2ULL(since);
     struct wait wait = {core.wait, NULL, 0};
     rbhl_check_enabled();
-    const int failed = core.start(number, generation, RTEST(reachable), &wait.handle);
+    const int wish = (RTEST(reachable) ? HEAPLINE_LEAKS_REACHABLE : 0) | (RTEST(apart) ? HEAPLINE_LEAKS_APART : 0);
+    const int failed = core.start(number, generation, wish, &wait.handle);
     return wait_for(failed, wait, "the search for lost blocks failed");
 }
 
@@ -76,6 +79,6 @@ void rbhl_define_leaks(VALUE native, VALUE not_enabled) {
     rbhl_core_function("heapline_leaks_wait", &core.wait);
     rbhl_core_function("heapline_blocks_start", &core.blocks_start);
     rbhl_core_function("heapline_blocks_wait", &core.blocks_wait);
-    rb_define_singleton_method(native, "leaks", rbhl_leaks, 3);
+    rb_define_singleton_method(native, "leaks", rbhl_leaks, 4);
     rb_define_singleton_method(native, "blocks", rbhl_blocks, 2);
 }

@@ -142,7 +142,7 @@ HL_EXPORT size_t heapline_heap_pages(struct heapline_heap_page *pages, size_t ro
     return hl_heap_pages_list(pages, room);
 }
 
-HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int reachable, void **handle) {
+HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int wish, void **handle) {
     const int saved = errno;
     int failed = -ESRCH;
     const uint64_t gc_ns = hl_ruby.attached ? hl_leak_scan_collect() : 0;
@@ -150,7 +150,7 @@ HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int reachable, void *
     struct hl_leak_scan *scan = heapline_enabled() ? hl_own_memory(sizeof(*scan)) : NULL;
     if (scan) {
         scan->fd = fd;
-        scan->wish = (struct hl_leak_wish){since, reachable};
+        scan->wish = (struct hl_leak_wish){since, wish & HEAPLINE_LEAKS_REACHABLE, wish & HEAPLINE_LEAKS_APART};
         scan->figures.gc_ns = gc_ns;
         failed = hl_leak_scan_start(scan);
         if (failed) hl_own_memory_return(scan, sizeof(*scan));

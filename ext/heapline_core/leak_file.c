@@ -68,7 +68,7 @@ static int finish(void) {
 /* ---- at the end ---- */
 
 void hl_leak_file_at_exit(void) {
-    const struct hl_leak_wish wish = {0, asked[0] == '1'};
+    const struct hl_leak_wish wish = {.reachable = asked[0] == '1'};
     int failed = open_report(asked + 1);
     if (!failed) failed = begin(wish);
     hl_guard_enter(&hl_thread);
@@ -96,8 +96,8 @@ static int open_beside_flight(void) {
 
 void hl_leak_file_errand(uint32_t request) {
     const uint64_t baseline = hl_load64(&hl_flight.header->baseline_generation);
-    const struct hl_leak_wish wish = {request & HL_REQUEST_LEAKS_SINCE ? baseline : 0,
-                                      (request & HL_REQUEST_LEAKS_REACHABLE) != 0};
+    const struct hl_leak_wish wish = {.since = request & HL_REQUEST_LEAKS_SINCE ? baseline : 0,
+                                      .reachable = (request & HL_REQUEST_LEAKS_REACHABLE) != 0};
     if (__atomic_exchange_n(&running, 1, __ATOMIC_ACQUIRE)) return;
     int failed = open_beside_flight();
     if (!failed) failed = begin(wish);

@@ -37,7 +37,9 @@ struct report {
 };
 
 static struct record *find(struct report *report, uint32_t kind, const struct hl_block_identity *identity) {
+    const uint64_t generation = report->wish->apart ? identity->generation : 0;
     uint64_t hash = ((uint64_t)identity->stack << 20 ^ identity->site << 2 ^ kind) * 0x9e3779b97f4a7c15ull;
+    hash = (hash ^ generation) * 0x9e3779b97f4a7c15ull;
     for (uint32_t at = (uint32_t)(hash >> 32) & report->mask;; at = (at + 1) & report->mask) {
         if (!report->slots[at]) {
             report->slots[at] = ++report->count;
@@ -47,7 +49,9 @@ static struct record *find(struct report *report, uint32_t kind, const struct hl
             return record;
         }
         struct record *record = &report->records[report->slots[at] - 1];
-        if (record->kind == kind && record->stack == identity->stack && record->site == identity->site) return record;
+        if (record->kind == kind && record->stack == identity->stack && record->site == identity->site &&
+            (!generation || record->first == generation))
+            return record;
     }
 }
 

@@ -12,6 +12,7 @@
 struct hl_leak_wish {
     uint64_t since; /* only blocks born in this generation or later; 0: all */
     int reachable;  /* records of reachable blocks too */
+    int apart;      /* a record for each generation */
 };
 
 struct hl_leak_figures {

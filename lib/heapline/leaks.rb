@@ -37,7 +37,7 @@ module Heapline
   module Leaks
     # The report of a search in this process (String).
     def self.search(since, reachable)
-      UnnamedFile.read { |file| Native.leaks(file.fileno, since, reachable) }
+      UnnamedFile.read { |file| Native.leaks(file.fileno, since, reachable, false) }
     end
   end
 end

@@ -21,6 +21,7 @@ class ExtensionExampleTest < Minitest::Test
     assert_match(/\A {2}grows {2}GreetingTest#test_refuses_a_long_name$/, grows)
     assert_match(/\+42 B a run .* 1 block/, grows)
     assert_match(%r{test/greeting_test\.rb:13 via libc\.so\.6}, grows)
+    assert_match(/^ +greeting_for {2}\S*greeting\.c:10$/, grows)
     refute_match(/grows {2}GreetingTest#test_greets/, err)
   end
 end

@@ -2,6 +2,7 @@
 
 require "stringio"
 require "heapline/model/test_memory"
+require_relative "leak_reports"
 
 # Tests of a suite with known figures.
 module SuiteTests

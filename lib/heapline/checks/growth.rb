@@ -3,6 +3,7 @@
 require_relative "../model/growth_finding"
 require_relative "growth_window"
 require_relative "lines"
+require_relative "native_frames"
 require_relative "own_thread"
 require_relative "retained_objects"
 
@@ -88,11 +89,20 @@ module Heapline
 
       # Of Ruby objects the points know only how many there are. Which lines keep them is asked in one more round.
       def findings(window, block)
-        found = window.memory
+        found = with_frames(window.memory, window.since)
         return found unless window.objects_grow?
 
         lines = RetainedObjects.of(@iterations) { run_times(1, block) }
         [*found, window.objects(lines)]
+      end
+
+      def with_frames(found, since)
+        return found if found.empty?
+
+        Heapline.quiet do
+          frames = NativeFrames.new(since)
+          found.map { |finding| Model::GrowthFinding.new(**finding.to_h, frames: frames.of(finding.location)) }
+        end
       end
     end
   end

@@ -32,9 +32,13 @@ module Heapline
         @sampler = Sampler.new(@batches + 1)
       end
 
+      # The generation in which it began.
+      attr_reader :since
+
       # Take all points; yields how many runs are to come before the next one.
       def take
         @sampler.take
+        @since = Native.generation
         @batches.times do |batch|
           yield runs(batch + 1) - runs(batch)
           @sampler.take

@@ -1,11 +1,10 @@
 # frozen_string_literal: true
 
-require_relative "../leaks/reader"
-require_relative "../leaks/suppressions"
 require_relative "../model"
 require_relative "command"
 require_relative "leaks/command_run"
 require_relative "leaks/running"
+require_relative "loss_rules"
 require_relative "output_file"
 require_relative "size"
 
@@ -14,6 +13,8 @@ module Heapline
     # `heapline leaks CMD`, `heapline leaks PID`: the blocks that nothing leads to any more, at the end of a program or
     # now.
     class Leaks < Command
+      include LossRules
+
       USAGE_LINE = "leaks [options] PID | leaks [options] [--] COMMAND [ARGUMENTS]"
       SUMMARY = "Find lost blocks: at the end of a command, or in a running process"
       LEAK = 3 # exit status where the command itself ended well
@@ -42,13 +43,7 @@ module Heapline
         parser.on("--since BASELINE", %w[baseline], "of a PID: `baseline`: only blocks born since its last baseline") do
           @options[:since] = true
         end
-        parser.on("--library REGEX", "only stacks that pass through a library of this name") do |value|
-          @options[:library] = regexp(value)
-        end
-        parser.on("--all", "also what the Ruby VM and the system's libraries lost themselves") { @options[:all] = true }
-        parser.on("--suppressions FILE", "hide what FILE lists (LeakSanitizer's or Valgrind's syntax)") do |value|
-          (@options[:suppressions] ||= []) << value
-        end
+        define_loss_rules(parser)
         define_output(parser)
       end
 
@@ -68,22 +63,6 @@ module Heapline
       # The rest is the command's.
       def parsing
         :order
-      end
-
-      def regexp(text)
-        Regexp.new(text)
-      rescue RegexpError => e
-        raise UsageError, "--library: #{e.message}"
-      end
-
-      def reader
-        @reader ||= Heapline::Leaks::Reader.new(rules: Heapline::Leaks::Rules.new(
-          library: @options[:library], all: @options[:all], suppressions: suppressions
-        ))
-      end
-
-      def suppressions
-        Heapline::Leaks::Suppressions.read([Heapline::Leaks::Suppressions::SHIPPED, *@options[:suppressions]])
       end
 
       def running(words)

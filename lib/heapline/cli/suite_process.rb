@@ -10,12 +10,13 @@ module Heapline
       PASSED_ON = %w[TERM HUP USR1 USR2].freeze
       ENDURED = %w[INT QUIT].freeze
 
-      # Run `words` with `environment` (Hash) beside this one's. The exit status as a shell has it: 128 and the signal
-      # where one ended it.
-      def self.run(words, environment)
+      # Run `words` with `environment` (Hash) beside this one's; blocks: keep live ones. The exit status as a shell has
+      # it: 128 and the signal where one ended it.
+      def self.run(words, environment, blocks: false)
         pid = nil
         former = handle { |signal| pass_on(signal, pid) }
-        pid = Process.spawn(environment, *Installation.own_process("run", "--quiet", "--", *words))
+        options = ["--quiet", *("--blocks" if blocks)]
+        pid = Process.spawn(environment, *Installation.own_process("run", *options, "--", *words))
         _, status = Process.wait2(pid)
         status.exitstatus || (128 + status.termsig)
       ensure

@@ -23,7 +23,8 @@ module Heapline
            "#{Units.count(growth.iterations)} runs:",
            *shown.flat_map { |finding| finding.kind == :objects ? objects(finding) : memory(finding) },
            *("  and #{growth.findings.size - SHOWN} lines more" if growth.findings.size > SHOWN),
-           *next_step("heapline --sort retained --gc #{command}", "all that stays behind, by line")].join("\n")
+           *next_step("heapline --sort retained --gc #{command}", "all that stays behind, by line"),
+           *native_step(shown)].join("\n")
         end
 
         # Model::Leaks with lost blocks.
@@ -63,11 +64,16 @@ module Heapline
 
         # A Model::LossRecord: where, and the C functions that asked for it.
         def loss(record)
-          frames = record.frames.first(FRAMES).map do |frame|
+          ["  #{Units.bytes(record.bytes)} in #{blocks(record.blocks)}, lost (#{record.kind})",
+           "    #{place(record.location)}", *frames(record.frames)]
+        end
+
+        # Behind the last frame that is not the VM's there is nothing to learn.
+        def frames(frames)
+          own = frames.rindex { |frame| !frame.system? } || frames.size
+          frames.first([own + 1, FRAMES].min).map do |frame|
             "      #{[frame.name, frame.place].uniq.map { |name| text(name) }.join("  ")}"
           end
-          ["  #{Units.bytes(record.bytes)} in #{blocks(record.blocks)}, lost (#{record.kind})",
-           "    #{place(record.location)}", *frames]
         end
 
         def blocks(number)
@@ -77,7 +83,14 @@ module Heapline
         def memory(finding)
           blocks = "#{rate(finding.blocks)} block#{"s" unless finding.blocks == 1}"
           ["  #{amount(finding)} · #{blocks} · #{Units.bytes(finding.rise)} in all",
-           "    #{place(finding.location)}"]
+           "    #{place(finding.location)}", *frames(finding.frames)]
+        end
+
+        # Where C code asked for it.
+        def native_step(findings)
+          return [] unless findings.any? { |finding| finding.location&.library }
+
+          ["        heapline leaks #{command}   what of it is lost, by which C functions"]
         end
 
         # "+4.0 B a run (99.99 % interval 4.0 to 4.1)"

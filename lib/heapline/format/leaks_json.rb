@@ -29,6 +29,18 @@ module Heapline
           not_shown: leaks.dropped.map { |reason, sums| not_shown(reason, sums) } }
       end
 
+      # One record (LossRecord) as a Hash.
+      def record(record)
+        place = record.location
+        { kind: record.kind, pid: record.pid, blocks: record.blocks, bytes: record.bytes,
+          led_blocks: record.led_blocks, led_bytes: record.led_bytes, location: text(place.to_s),
+          path: text(place.path), line: place.lineno,
+          label: text(place.label), library: text(place.library), tag: text(record.tag),
+          first_generation: record.first_generation, last_generation: record.last_generation,
+          addresses: record.addresses.map { |address| format("0x%x", address) },
+          frames: record.frames.map { |frame| frame(frame) }, held_by: record.held_by && holder(record.held_by) }
+      end
+
       private
 
       def process(search)
@@ -41,17 +53,6 @@ module Heapline
 
       def milliseconds(seconds)
         (seconds * 1000).round(3)
-      end
-
-      def record(record)
-        place = record.location
-        { kind: record.kind, pid: record.pid, blocks: record.blocks, bytes: record.bytes,
-          led_blocks: record.led_blocks, led_bytes: record.led_bytes, location: text(place.to_s),
-          path: text(place.path), line: place.lineno,
-          label: text(place.label), library: text(place.library), tag: text(record.tag),
-          first_generation: record.first_generation, last_generation: record.last_generation,
-          addresses: record.addresses.map { |address| format("0x%x", address) },
-          frames: record.frames.map { |frame| frame(frame) }, held_by: record.held_by && holder(record.held_by) }
       end
 
       def holder(holder)

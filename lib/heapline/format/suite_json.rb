@@ -2,6 +2,7 @@
 
 require_relative "inert"
 require_relative "json_object"
+require_relative "leaks_json"
 
 module Heapline
   module Format
@@ -25,7 +26,9 @@ module Heapline
         lines = test.lines.map do |location, bytes, blocks|
           { location: Inert.valid(location), retained_bytes: bytes, retained_blocks: blocks }
         end
-        { **test.to_h, **texts, lines: lines }
+        losses = test.losses.map { |record| LeaksJson.new.record(record) }
+        lost = { lost_bytes: test.lost_bytes, lost_blocks: test.lost_blocks, losses: losses }
+        { **test.to_h.except(:generations), **texts, lines: lines, **lost }
       end
     end
   end

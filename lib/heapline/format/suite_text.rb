@@ -3,6 +3,7 @@
 require_relative "../model/test_memory"
 require_relative "grid"
 require_relative "inert"
+require_relative "loss_lines"
 require_relative "selection"
 require_relative "units"
 require_relative "wrap"
@@ -32,6 +33,7 @@ module Heapline
 
       COLUMNS = [
         Column.new(key: :retained, title: "retained", figure: :retained_bytes, unit: :bytes),
+        Column.new(key: :lost, title: "lost", figure: :lost_bytes, unit: :bytes),
         Column.new(key: :blocks, title: "blocks", figure: :retained_blocks, unit: :count),
         Column.new(key: :objects, title: "objects", figure: :retained_objects, unit: :count),
         Column.new(key: :peak, title: "peak", figure: :peak_bytes, unit: :bytes),
@@ -39,14 +41,15 @@ module Heapline
         Column.new(key: :time, title: "time", figure: :seconds, unit: :seconds)
       ].freeze
       KEYS = COLUMNS.map(&:key).freeze
+      UNSEARCHED = "%s could not be searched for lost blocks: the end came through exit! or a signal"
       # What goes first where the screen is narrow.
       LEAST = %i[time blocks objects allocated].freeze
 
       # Tests as aligned lines, the name last.
       class Table < Grid
-        def initialize(tests, directory:, **others)
+        def initialize(tests, directory:, columns:, **others)
           @directory = directory
-          super(tests, columns: COLUMNS, dispensable: LEAST, name: "test", **others)
+          super(tests, columns: columns, dispensable: LEAST, name: "test", **others)
         end
 
         private
@@ -68,9 +71,11 @@ module Heapline
       end
 
       # top: tests shown (0: all). sort: one of KEYS. by: :test or :file. directory: paths in it are shown relative to
-      # it.
-      def initialize(top: 10, sort: :retained, by: :test, directory: nil, env: ENV)
-        @column = COLUMNS.find { |column| column.key == sort }
+      # it. lost: were lost blocks looked for? unsearched: processes whose end could not be searched.
+      def initialize(top: 10, sort: :retained, by: :test, directory: nil, lost: false, unsearched: 0, env: ENV)
+        @columns = COLUMNS.select { |column| column.key != :lost || lost }
+        @column = @columns.find { |column| column.key == sort } || @columns.first
+        @unsearched = unsearched
         @top = top
         @by = by
         @directory = directory
@@ -80,7 +85,7 @@ module Heapline
       # tests: Array of TestMemory. Write them to `io`.
       def render(tests, io)
         @terminal = Terminal.new(io, @env)
-        blocks = [head(tests), table(tests), growing(tests)]
+        blocks = [head(tests), table(tests), growing(tests), losing(tests)]
         io.write("\n#{blocks.reject(&:empty?).map { |lines| lines.join("\n") }.join("\n\n")}\n")
       end
 
@@ -103,7 +108,7 @@ module Heapline
         rows = @by == :file ? Model::TestMemory.by_file(tests) : tests
         shown = rows.sort_by { |row| [-@column.value(row), row.location] }
         shown = shown.first(@top) if @top.positive?
-        lines = Table.new(shown, sort: @column.key, terminal: @terminal, directory: @directory).lines
+        lines = Table.new(shown, columns: @columns, sort: @column.key, terminal: @terminal, directory: @directory).lines
         [lines.first, *shown.zip(lines.drop(1)).flat_map { |test, line| [line, *places(test)] }, *rest(rows, shown)]
       end
 
@@ -114,8 +119,8 @@ module Heapline
         end
       end
 
-      def number(count, noun)
-        "#{Units.count(count)} #{noun}#{"s" if count != 1}"
+      def number(count, noun, plural = "#{noun}s")
+        "#{Units.count(count)} #{count == 1 ? noun : plural}"
       end
 
       def rest(rows, shown)
@@ -130,6 +135,16 @@ module Heapline
           ["  #{@terminal.style("grows", :red)}  #{@terminal.inert(test.name)}",
            *test.grows.lines.map { |line| "    #{@terminal.inert(line.chomp)}" }]
         end
+      end
+
+      def losing(tests)
+        lines = LossLines.new(@terminal, directory: @directory)
+        said = tests.reject { |test| test.losses.empty? }.flat_map do |test|
+          ["  #{@terminal.style("loses", :red)}  #{@terminal.inert(test.name)}",
+           *test.losses.flat_map { |record| lines.of(record) }.map { |line| "    #{line}" }]
+        end
+        said << "  #{format(UNSEARCHED, number(@unsearched, "process", "processes"))}" if @unsearched.positive?
+        said
       end
     end
   end

@@ -19,12 +19,17 @@ module Heapline
         @symbols = symbols
       end
 
-      # Model::Leaks of the text. Raises Error where it is no such report.
-      def read(text, source)
+      # The Hash that a search wrote. Raises KeyError or JSON::ParserError where it is none.
+      def self.raw(text)
         raw = JSON.parse(text.dup.force_encoding(Encoding::UTF_8).scrub)
         raise KeyError unless raw.is_a?(Hash) && raw["heapline_leaks"] == 1
 
-        build(raw)
+        raw
+      end
+
+      # Model::Leaks of the text. Raises Error where it is no such report.
+      def read(text, source)
+        build(Reader.raw(text))
       rescue JSON::ParserError, KeyError
         raise Error, "#{source} is no report of a search for lost blocks"
       end

@@ -10,11 +10,13 @@ module Heapline
     # blocks::   blocks an iteration (Float); for objects nil
     # rise::     bytes (objects) that came in the last `iterations` and stayed
     # iterations:: how many iterations these figures are of
+    # frames::   for memory: Array of NativeFrame, the C functions that most of it was asked for through, where live
+    #            blocks are kept
     # lines::    for objects: Array of RetainedLine, the lines whose objects stayed, most first
-    GrowthFinding = Struct.new(:kind, :location, :slope, :low, :high, :blocks, :rise, :iterations, :lines,
+    GrowthFinding = Struct.new(:kind, :location, :slope, :low, :high, :blocks, :rise, :iterations, :lines, :frames,
                                keyword_init: true) do
       def initialize(**fields)
-        super(lines: [].freeze, **fields)
+        super(lines: [].freeze, frames: [].freeze, **fields)
         freeze
       end
     end

@@ -12,17 +12,38 @@ module Heapline
     # peak_bytes::       the most that was live at a time, beyond what was before it
     # lines::            Array of [location, bytes, blocks]: the lines that retain most
     # grows::            what grew when it was repeated, as text; nil: nothing, or nobody asked
+    # pid, generations:: of the process it ran in, and first and last GC generation of what was born meanwhile
+    # losses::           Array of LossRecord: what it lost, where that was asked for
     TestMemory = Struct.new(:name, :file, :line, :tests, :seconds, :measuring, :retained_bytes, :retained_blocks,
-                            :retained_objects, :allocated_bytes, :allocations, :peak_bytes, :lines, :grows,
-                            keyword_init: true) do
+                            :retained_objects, :allocated_bytes, :allocations, :peak_bytes, :lines, :grows, :pid,
+                            :generations, :losses, keyword_init: true) do
       def initialize(**fields)
-        super(tests: 1, lines: [], **fields)
+        super(tests: 1, lines: [], losses: [], **fields)
         freeze
       end
 
       # "test/cart_test.rb:12"
       def location
         line ? "#{file}:#{line}" : file.to_s
+      end
+
+      # Were the record's blocks born while it ran?
+      def bore?(record)
+        !generations.nil? && record.first_generation.between?(*generations)
+      end
+
+      # The same with these LossRecords.
+      def with_losses(records)
+        self.class.new(**to_h, losses: records.freeze)
+      end
+
+      # Bytes and blocks that are definitely or indirectly lost.
+      def lost_bytes
+        losses.sum(&:bytes)
+      end
+
+      def lost_blocks
+        losses.sum(&:blocks)
       end
     end
 
@@ -35,6 +56,7 @@ module Heapline
       def self.by_file(tests)
         tests.group_by(&:file).map do |file, members|
           new(name: file, file: file, peak_bytes: members.map(&:peak_bytes).max, lines: lines(members),
+              losses: members.flat_map(&:losses),
               **SUMMED.to_h { |field| [field, members.sum(&field)] })
         end
       end

@@ -17,14 +17,16 @@ module Heapline
         slots = GC.stat(:heap_live_slots)
         figures = nil
         Native.choose_sites(Native.flight_fd, true) { |all| (figures = all) && [] }
-        new(figures.unpack("q*"), slots)
+        new(figures.unpack("q*"), slots, Native.generation)
       end
 
-      attr_reader :figures, :slots
+      # generation: what is born from now on is born in it or later.
+      attr_reader :figures, :slots, :generation
 
-      def initialize(figures, slots)
+      def initialize(figures, slots, generation)
         @figures = figures.freeze
         @slots = slots
+        @generation = generation
         freeze
       end
 

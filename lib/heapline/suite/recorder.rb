@@ -3,6 +3,7 @@
 require "json"
 require "heapline/checks"
 require_relative "../clock"
+require_relative "end_search"
 require_relative "reading"
 require_relative "repeat"
 require_relative "results"
@@ -63,6 +64,7 @@ module Heapline
         @pid = Process.pid
         @running = 0
         @file = File.open(File.join(@directory, "#{@pid}.jsonl"), File::WRONLY | File::CREAT | File::EXCL, 0o600)
+        EndSearch.arrange(@directory) if @settings[:leaks]
         @before = Reading.take
       end
 
@@ -77,8 +79,9 @@ module Heapline
         peak = Checks::Peak.close(@peak)
         after = Reading.take
         figures = after.since(@before)
+        generations = [@before.generation, after.generation - 1]
         @before = after
-        { **named, seconds: @ended - @began, peak_bytes: peak, **figures }
+        { **named, pid: @pid, generations: generations, seconds: @ended - @began, peak_bytes: peak, **figures }
       end
 
       def write(figures)

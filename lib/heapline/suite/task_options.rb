@@ -1,25 +1,43 @@
 # frozen_string_literal: true
 
 require_relative "../cli/installation"
+require_relative "binary_name"
 
 module Heapline
   module Suite
     # What the Rake tasks have beyond those that they descend from: the options of `heapline test`.
     module TaskOptions
-      # Arrays or Strings and numbers, as on the command line of `heapline test`. Unless set, fail_on is growth.
-      attr_accessor :by, :sort, :top, :output
-      attr_writer :fail_on
+      # Arrays or Strings and numbers, as on the command line of `heapline test`. suppressions: a path, or an Array.
+      attr_accessor :by, :sort, :top, :output, :suppressions
+      # fail_on:     unless set, growth, and where there is a binary_name, leaks. nil: nothing fails but the tests.
+      # binary_name: of the extension under test ("parser"), whose lost blocks alone are shown; unless set, that of the
+      #              extension which the gemspec builds. nil: all extensions' are.
+      attr_writer :fail_on, :binary_name
 
       def fail_on
-        defined?(@fail_on) ? @fail_on : %w[growth]
+        return @fail_on if defined?(@fail_on)
+
+        binary_name ? %w[growth leaks] : %w[growth]
+      end
+
+      def binary_name
+        @binary_name = BinaryName.of(Dir.pwd) unless defined?(@binary_name)
+        @binary_name
       end
 
       # The words before the command that runs the tests.
       def heapline_words
-        given = { "--fail-on" => fail_on && Array(fail_on).join(","), "--by" => by, "--sort" => sort, "--top" => top,
-                  "--output" => output }
+        given = { "--fail-on" => fail_on && Array(fail_on).join(","), "--library" => library, "--by" => by,
+                  "--sort" => sort, "--top" => top, "--output" => output }
         options = given.reject { |_, value| value.nil? || value == "" }.flat_map { |name, value| [name, value.to_s] }
+        options.concat(Array(suppressions).flat_map { |path| ["--suppressions", path] })
         [*CLI::Installation.own_process("test"), *options, "--"]
+      end
+
+      private
+
+      def library
+        binary_name && "\\A(lib)?(#{Array(binary_name).map { |name| Regexp.escape(name) }.join("|")})\\.so"
       end
     end
   end

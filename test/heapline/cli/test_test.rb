@@ -60,6 +60,64 @@ class TestCommandTest < Minitest::Test
     assert_match(/grows {2}CartTest#test_leaks\n {4}memory grew .*\n {6}\+1\.00 MB a run .* 1000 blocks/, suite.err)
   end
 
+  LOSING = <<~RUBY
+    require "fiddle"
+    HELD = []
+    class LosingTest < Minitest::Test
+      i_suck_and_my_tests_are_order_dependent!
+      def test_a_clean = assert(Fiddle.free(Fiddle.malloc(500)) || true)
+      def test_b_loses = 20.times { Fiddle.malloc(1000) }
+      def test_c_holds = HELD << Fiddle::Pointer.malloc(700)
+      def test_d_loses_less = 10.times { Fiddle.malloc(70) }
+    end
+  RUBY
+
+  # A word that is left over somewhere may hide a block; not nearly all of twenty.
+  def assert_loses(range, suite, name)
+    assert_includes range, suite.test("LosingTest##{name}")[:lost_blocks], suite.err
+  end
+
+  def test_a_test_that_loses_blocks_fails_the_run
+    suite = suite(ruby, minitest(LOSING), "--seed", "1", options: %w[--fail-on leaks])
+    assert_equal 1, suite.status.exitstatus, suite.err
+    assert_match(/^4 runs, 1 assertions, 0 failures/, suite.out)
+    assert_loses 0..0, suite, "test_a_clean"
+    assert_loses 15..20, suite, "test_b_loses"
+    assert_loses 0..0, suite, "test_c_holds"
+    assert_loses 7..10, suite, "test_d_loses_less"
+    assert_match(/loses {2}LosingTest#test_b_loses\n {4}[\d.]+ kB in \d+ blocks definitely lost\n {6}suite_test\.rb:8/,
+                 suite.err)
+    assert_match(/retained▼ +lost/, suite.err)
+  end
+
+  def test_only_what_passed_through_a_library
+    suite = suite(ruby, minitest(LOSING), "--seed", "1", options: %w[--fail-on leaks --library \\Anosuch])
+    assert_predicate suite.status, :success?, suite.err
+    assert_equal [0], suite.tests.map { |test| test[:lost_blocks] }.uniq
+  end
+
+  # Forked workers are searched at their own end; what they inherited is not theirs.
+  def test_lost_blocks_of_forked_workers
+    suite = suite(ruby, "-e", <<~RUBY, options: %w[--fail-on leaks,growth])
+      require "minitest"
+      require "fiddle"
+      class LosingTest < Minitest::Test
+        def test_loses = 20.times { Fiddle.malloc(1000) }
+        def test_clean = nil
+      end
+      LosingTest.new("test_loses").run
+      fork { LosingTest.new("test_clean").run }
+      fork { LosingTest.new("test_loses").run }
+      fork { LosingTest.new("test_clean").run; exit!(0) }
+      Process.waitall
+    RUBY
+    assert_equal 1, suite.status.exitstatus, suite.err
+    losing, clean = suite.tests.partition { |test| test[:name].end_with?("loses") }
+    assert_equal([0, 0], clean.map { |test| test[:lost_blocks] })
+    assert_equal([true, true], losing.map { |test| test[:lost_blocks].between?(15, 20) }, suite.err)
+    assert_match(/1 process could not be searched for lost blocks/, suite.err)
+  end
+
   def test_output_and_status_are_the_suites
     file = minitest(<<~RUBY)
       class FailingTest < Minitest::Test

@@ -14,7 +14,14 @@ class CheckTextTest < Minitest::Test
     assert_includes text, "memory grew with each run of the block, through the last 200 of 410 runs:\n"
     assert_includes text, "  +4 B a run (99.99 % interval 3.9 B to 4.1 B) · 0.1 blocks · 800 B in all\n    " \
                           "/g/gems/cart-1.0/cart.rb:12 via cart.so  Cart#add  (cart)\n"
-    assert_match(/next {2}heapline --sort retained --gc ruby .* all that stays behind, by line\z/, text)
+    assert_match(/next {2}heapline --sort retained --gc ruby .* all that stays behind, by line$/, text)
+    assert_match(/^ {8}heapline leaks ruby .* by which C functions\z/, text)
+  end
+
+  def test_growth_names_the_c_functions
+    frames = [frame("strdup", "/lib/libc.so.6"), frame("parse", "/x/cart.so"), frame("rb_vm_exec", "/lib/libruby.so.3")]
+    text = TEXT.growth(growth(Heapline::Model::GrowthFinding.new(**memory.to_h, frames: frames)))
+    assert_includes text, "Cart#add  (cart)\n      strdup  libc.so.6+0x10\n      parse  cart.c:7\n  next"
   end
 
   def test_growth_of_objects_names_lines_and_classes
@@ -53,6 +60,12 @@ class CheckTextTest < Minitest::Test
   end
 
   private
+
+  def frame(function, path)
+    own = path.end_with?("cart.so")
+    Heapline::Model::NativeFrame.new(function: function, path: path, library: File.basename(path), offset: 0x10,
+                                     file: ("cart.c" if own), line: (7 if own), inlined: false)
+  end
 
   def growth(*findings)
     Heapline::Model::BlockGrowth.new(findings: findings, iterations: 410, own_thread: false)

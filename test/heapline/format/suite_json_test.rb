@@ -18,6 +18,12 @@ class SuiteJsonTest < Minitest::Test
     assert_equal "memory grew\n  at a line", data[:tests].last[:grows]
   end
 
+  def test_what_was_lost
+    first = render([test("a", "b.rb", pid: 7, losses: [LeakReports.record])])[:tests].first
+    assert_equal [7, 80, 2], first.values_at(:pid, :lost_bytes, :lost_blocks)
+    assert_equal %w[definite leak], [first[:losses].first[:kind], first[:losses].first[:frames].first[:function]]
+  end
+
   def test_names_that_are_no_utf8
     assert_equal "a\\xFF", render([test("a\xff", "b.rb")])[:tests].first[:name]
   end

@@ -22,6 +22,24 @@ class SuiteTextTest < Minitest::Test
     TEXT
   end
 
+  def test_what_tests_lost
+    losing = [test("CartTest#test_add", "/app/cart_test.rb", losses: [LeakReports.record])]
+    assert_equal <<~TEXT, text(losing, directory: "/app", lost: true, unsearched: 2).delete_prefix("\n")
+      heapline test  1 test · 1 file · retained 30.00 kB · 0.5 s of tests · 0.1 s of measuring
+
+        retained▼  lost  blocks  objects      peak  allocated   time  test
+         30.00 kB  80 B       5        0  50.00 kB   60.00 kB  0.5 s  CartTest#test_add  cart_test.rb:4
+
+        loses  CartTest#test_add
+          80 B in 2 blocks definitely lost
+            /a/app.rb:3  App#go  via libfoo.so
+              leak  foo.c:12  libfoo.so
+        2 processes could not be searched for lost blocks: the end came through exit! or a signal
+    TEXT
+    assert_match(/lost▼/, text(losing, lost: true, sort: :lost))
+    refute_match(/lost/, text(tests))
+  end
+
   def test_by_file_and_the_first_alone
     shown = text(tests, by: :file, sort: :peak, top: 1, directory: "/app")
     assert_match(%r{peak▼.*\n.* test/cart_test\.rb\n}, shown)

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "heapline/model/test_memory"
+require "support/leak_reports"
 
 class TestMemoryTest < Minitest::Test
   def test_adds_up_by_file
@@ -19,7 +20,24 @@ class TestMemoryTest < Minitest::Test
     assert_predicate memory("a", "x.rb", 1, 1), :frozen?
   end
 
+  def test_what_was_born_while_it_ran
+    test = Heapline::Model::TestMemory.new(name: "a", generations: [3, 5])
+    assert_equal([false, true, true, false], [2, 3, 5, 6].map { |generation| test.bore?(born(generation)) })
+    refute Heapline::Model::TestMemory.new(name: "a").bore?(born(1))
+  end
+
+  def test_what_it_lost
+    test = memory("a", "x.rb", 1, 1).with_losses([LeakReports.record, LeakReports.record(bytes: 20, blocks: 1)])
+    assert_equal ["a", 100, 3], [test.name, test.lost_bytes, test.lost_blocks]
+    assert_equal 200, Heapline::Model::TestMemory.by_file([test, test]).first.lost_bytes
+    assert_equal 0, memory("a", "x.rb", 1, 1).lost_bytes
+  end
+
   private
+
+  def born(generation)
+    Heapline::Model::LossRecord.new(**LeakReports.record.to_h, first_generation: generation)
+  end
 
   def memory(name, file, retained, peak)
     Heapline::Model::TestMemory.new(name: name, file: file, line: 7, seconds: 1.5, measuring: 0.1, peak_bytes: peak,

@@ -10,13 +10,33 @@ class TaskOptionsTest < Minitest::Test
   end
 
   def test_a_test_that_grows_fails_unless_said_otherwise
+    @task.binary_name = nil
     assert_equal %w[test --fail-on growth --], @task.heapline_words.last(4)
     @task.fail_on = nil
     assert_equal %w[test --], @task.heapline_words.last(2)
   end
 
+  def test_the_extension_under_test
+    @task.binary_name = "parser"
+    assert_equal ["test", "--fail-on", "growth,leaks", "--library", '\\A(lib)?(parser)\\.so', "--"],
+                 @task.heapline_words.last(6)
+    @task.binary_name = %w[one two.x]
+    @task.suppressions = "known.supp"
+    assert_equal ["--library", '\\A(lib)?(one|two\\.x)\\.so', "--suppressions", "known.supp", "--"],
+                 @task.heapline_words.last(5)
+    assert_match Regexp.new(@task.heapline_words[-4]), "two.x.so"
+  end
+
+  def test_it_is_found_from_the_gemspec
+    in_directory do |directory|
+      FileUtils.cp_r(File.join(Heapline::TestHelper::ROOT, "examples", "extension", "."), directory)
+      Dir.chdir(directory) { assert_equal ["greeting"], @task.binary_name }
+    end
+  end
+
   def test_options_are_those_of_the_command_line
     @task.fail_on = "growth"
+    @task.binary_name = nil
     @task.by = "file"
     @task.top = 3
     @task.output = "a b.json"

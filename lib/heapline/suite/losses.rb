@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+require_relative "../leaks/reader"
+require_relative "end_search"
+
+module Heapline
+  module Suite
+    # Whose the lost blocks are: those of a process that were born between the readings around a test are that test's.
+    # What was born elsewhere (while files were loaded, while a test was repeated) is nobody's.
+    class Losses
+      # reader: Leaks::Reader, which has the rules of what is shown.
+      def initialize(reader)
+        @reader = reader
+      end
+
+      # The tests (Array of Model::TestMemory), each with what it lost.
+      def told(tests, directory)
+        tests.group_by(&:pid).flat_map do |pid, of_process|
+          records = records(EndSearch.file(directory, pid))
+          of_process.map { |test| test.with_losses(merged(records.select { |record| test.bore?(record) })) }
+        end
+      end
+
+      # How many processes ran tests and were not searched: they ended through exit! or a signal.
+      def self.unsearched(tests, directory)
+        tests.map(&:pid).uniq.count { |pid| !File.exist?(EndSearch.file(directory, pid)) }
+      end
+
+      private
+
+      def records(path)
+        File.exist?(path) ? @reader.read(File.binread(path), path).select(&:lost?) : []
+      end
+
+      # Of several generations as one.
+      def merged(records)
+        same = records.group_by { |record| [record.kind, record.location, record.tag, record.frames] }.values
+        same.map { |group| group.one? ? group.first : sum(group) }.sort_by { |record| -record.bytes }
+      end
+
+      def sum(group)
+        sums = %i[blocks bytes led_blocks led_bytes].to_h { |figure| [figure, group.sum(&figure)] }
+        Model::LossRecord.new(**group.first.to_h, **sums, last_generation: group.map(&:last_generation).max)
+      end
+    end
+  end
+end
