@@ -208,6 +208,10 @@ static int at_a_page(void *start, void *end, size_t stride, void *argument) {
     return 1;
 }
 
+static void at_the_first_page(void *request) {
+    rb_objspace_each_objects(at_a_page, request);
+}
+
 struct rbhl_twin rbhl_twin_make(void (*run)(void *, int), void *argument, int fd, int gc, int32_t *status) {
     const uint64_t began = now_ns();
     const int saved = errno;
@@ -215,15 +219,14 @@ struct rbhl_twin rbhl_twin_make(void (*run)(void *, int), void *argument, int fd
     struct rbhl_twin made = {0, 0, 0};
     if (!rbhl_twin_reap()) made.error = EBUSY;
     if (!made.error && !rb_objspace_each_objects) made.error = ENOSYS;
-    if (!made.error && rbhl_vm_ractors() > 1) made.error = ENOTSUP; /* they may hold the VM's lock */
     if (!made.error && !ensure_stack()) made.error = ENOMEM;
     if (made.error) return made;
     twin.status = status;
     if (status) *status = -1;
     if (gc) rb_gc_start();
-    rb_objspace_each_objects(at_a_page, &request);
-    made.pid = twin.pid > 0 ? twin.pid : 0;
-    made.error = twin.error;
+    made.error = rbhl_vm_pause(at_the_first_page, &request);
+    made.pid = !made.error && twin.pid > 0 ? twin.pid : 0;
+    if (!made.error) made.error = twin.error;
     made.pause_ns = now_ns() - began;
     errno = saved;
     return made;

@@ -6,7 +6,8 @@
  * T1  The program does not see it. Its parent is not the program but an attendant, a clone without exit signal that
  *     shares the program's memory, holds none of its descriptors and waits for the twin: no SIGCHLD, nothing for wait.
  * T2  fork is libc's: its own locks and those of the allocator are whole in the twin. Ruby's fork hooks do not run.
- * T3  It is made where there is one Ractor and the VM has ended its sweeping and runs no code of the program.
+ * T3  It is made where the VM has ended its sweeping and runs no code of the program, with the VM's lock and all other
+ *     Ractors stopped where there are any: so in the twin that lock is its own.
  * T4  In the twin nothing of the program is run: no GC (so nothing is freed), no finalizer, trap, at_exit or other
  *     thread. All descriptors but the pipe are closed, so nothing that the program shares can be written to.
  * T5  One at a time. It is nobody's to kill: it ends when it is done, when nobody reads its pipe, or after an hour.
@@ -20,7 +21,7 @@
 
 struct rbhl_twin {
     pid_t pid;         /* 0: none was made */
-    int error;         /* why not: EBUSY: there is one already; ENOTSUP: there are other Ractors; else of fork */
+    int error;         /* why not: EBUSY: there is one already; ENOTSUP: other Ractors do not stop; else of fork */
     uint64_t pause_ns; /* for which no Ruby code ran */
 };
 

@@ -78,7 +78,8 @@ static const char *words_for(int error) {
     if (error == EBUSY) return "another copy of the process is still being read";
     if (error == ENOMEM) return "there is not enough memory for a copy of the process (fork: ENOMEM)";
     if (error == EAGAIN) return "no more processes may be made (fork: EAGAIN)";
-    if (error == ENOTSUP) return "it runs other Ractors, which may hold the VM's lock: no copy of it would get on";
+    if (error == ENOTSUP)
+        return "it runs other Ractors, and this Ruby does not let them be stopped for the moment of a copy";
     if (error == ENOSYS) return "this Ruby does not let its objects be listed";
     return error ? strerror(error) : NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm_access.h"
 
+#include <errno.h>
 #include <ruby/ractor.h>
 #include <ruby/st.h>
 #include <string.h>
@@ -28,17 +29,54 @@ void rbhl_vm_stand_still(void) {
     rb_gc_disable();
 }
 
+/* ---- other Ractors ---- */
+
 /* One of Ruby's methods that are written in Ruby. */
 static VALUE ask_ractors(VALUE unused) {
     return rb_funcallv(rb_cRactor, rb_intern("count"), 0, NULL);
 }
 
-long rbhl_vm_ractors(void) {
+/* How many run, this one included. */
+static long ractors(void) {
     const VALUE error = rb_errinfo();
     int raised = 0;
     const VALUE count = rb_protect(ask_ractors, Qnil, &raised);
     if (raised) rb_set_errinfo(error);
     return !raised && RB_FIXNUM_P(count) ? FIX2LONG(count) : 1;
+}
+
+struct pause {
+    void (*run)(void *);
+    void *argument;
+    int begun; /* the callback may come more than once */
+};
+
+static VALUE run_in_pause(void *data) {
+    struct pause *pause = data;
+    pause->run(pause->argument);
+    return Qnil;
+}
+
+/* With the VM's lock. A GC stops the other Ractors; those that ran until then need the lock to go on. */
+static void stop_others(VALUE unused, void *data) {
+    struct pause *pause = data;
+    (void)unused;
+    if (pause->begun++) return;
+    rb_gc_start();
+    run_in_pause(pause);
+}
+
+int rbhl_vm_pause(void (*run)(void *argument), void *argument) {
+    struct pause pause = {run, argument, 0};
+    if (rb_vm_lock_with_barrier) {
+        rb_vm_lock_with_barrier(run_in_pause, &pause);
+    } else if (ractors() == 1) {
+        run(argument);
+    } else {
+        if (!RACTORS_STOP || !rb_objspace_reachable_objects_from) return ENOTSUP;
+        rb_objspace_reachable_objects_from(rb_cObject, stop_others, &pause);
+    }
+    return 0;
 }
 
 /* ---- what an object is ---- */

@@ -18,10 +18,12 @@ RBHL_WEAK void rb_objspace_reachable_objects_from(VALUE object, void (*found)(VA
 RBHL_WEAK int rb_objspace_internal_object_p(VALUE object);
 RBHL_WEAK void *rb_mod_const_at(VALUE module, void *table);
 RBHL_WEAK VALUE rb_f_global_variables(void);
+RBHL_WEAK VALUE rb_vm_lock_with_barrier(VALUE (*function)(void *argument), void *argument); /* >= 4.0 */
 RBHL_WEAK unsigned rb_iseq_line_no(const void *iseq, size_t position);
 
-/* How many Ractors run, this one included. */
-long rbhl_vm_ractors(void);
+/* Call `run` while no other Ractor runs, and none holds a lock of the VM's. 0, or ENOTSUP where they cannot be stopped.
+ * On Ruby 3.3 and 3.4 a full GC stops them, there is no other way from here. On 3.1 it does not stop all. */
+int rbhl_vm_pause(void (*run)(void *argument), void *argument);
 
 /* From here on this thread runs no interrupts and no GC, and warns of nothing. For a twin: there is no way back. */
 void rbhl_vm_stand_still(void);

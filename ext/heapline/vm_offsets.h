@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the VM keeps what vm_access.c reads; test/programs/vm_layout.c proves it by the VM's own headers. */
+/* What differs by version: where the VM keeps what vm_access.c reads (test/programs/vm_layout.c proves it by the VM's
+ * own headers), and what it does. */
 #ifndef RBHL_VM_OFFSETS_H
 #define RBHL_VM_OFFSETS_H
 
@@ -34,7 +35,8 @@ enum {
     PROC_SELF = 0,
     PROC_TYPE = 24, /* of its block: 0 iseq, 1 ifunc */
     CONSTANT_VALUE = 8,
-    KNOWN = VERSION >= 301 && VERSION <= 400
+    KNOWN = VERSION >= 301 && VERSION <= 400,
+    RACTORS_STOP = VERSION >= 303 /* for a GC, and stay so while the VM's lock is held */
 };
 
 #endif

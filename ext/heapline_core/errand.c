@@ -61,10 +61,14 @@ int hl_errand_thread(void *(*work)(void *unused)) {
     return -failed;
 }
 
-/* At a safe point of Ruby's, with the GVL. */
+/* At a safe point of Ruby's, with the GVL. Whichever Ractor comes to one first runs all jobs (E4). */
 static void job(void *unused) {
     const int saved = errno;
     (void)unused;
+    if (!hl_ruby_in_main_ractor()) {
+        hl_ruby_ask_main_ractor(job);
+        return;
+    }
     if (__atomic_fetch_and(&wanted, ~(uint32_t)HL_REQUEST_TWIN, __ATOMIC_ACQ_REL) & HL_REQUEST_TWIN) hl_twin_errand();
     const uint32_t leaks = __atomic_fetch_and(&wanted, ~(uint32_t)LEAKS, __ATOMIC_ACQ_REL) & LEAKS;
     if (leaks) hl_leak_file_errand(leaks);
@@ -82,7 +86,7 @@ void hl_errand_ask(uint32_t request) {
     if (!hl_ruby.attached || !hl_ruby.rb_postponed_job_register_one) return;
     if (!hl_ruby.ruby_native_thread_p() || !hl_ruby.ruby_thread_has_gvl_p() || hl_ruby.rb_during_gc()) return;
     __atomic_fetch_or(&wanted, request, __ATOMIC_ACQ_REL);
-    hl_ruby.rb_postponed_job_register_one(0, job, NULL);
+    hl_ruby_ask_main_ractor(job);
 }
 
 void hl_errand_drop(uint32_t request) {

@@ -10,6 +10,7 @@
  * E1  There is one helper at a time. All signals are blocked in it; it owns no lane and is not counted.
  * E2  A request that comes at a bad moment (no GVL, during GC) is dropped: who asks, asks again until it is answered.
  * E3  In a forked child there is no helper. fork itself waits for the allocator's locks, as ever.
+ * E4  The job runs in the main Ractor, whichever one saw the request: only that one may read globals.
  */
 #ifndef HL_ERRAND_H
 #define HL_ERRAND_H

@@ -26,7 +26,7 @@ struct ractor {
     uint32_t events;
 };
 
-enum { THREAD_RACTOR = 24, WAITING = 16 };
+enum { WAITING = 16 };
 
 /* ONE_LIST: all Ractors have the hooks. EACH: each has a list of its own. UNKNOWN: they have, and it was not found.
  * NONE: the VM crashes where a Ractor starts under such hooks. */
@@ -39,7 +39,7 @@ static int running;
 
 static const struct ractor *current_ractor(void) {
     const char *thread = *(char **)(hl_ruby.rb_thread_current() + HL_TYPED_DATA);
-    return *(struct ractor *const *)(thread + THREAD_RACTOR);
+    return *(struct ractor *const *)(thread + HL_THREAD_RACTOR);
 }
 
 static int is_ours(const struct hook *hook, hl_object_hook *function) {

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -110,10 +112,43 @@ static char *main_ec(hl_value thread_object) {
     return ec && *(char **)(ec + HL_EC_THREAD) == thread ? ec : NULL;
 }
 
+/* ---- Ractors ---- */
+
+static const void *main_ractor; /* NULL: not known */
+
+static const void *ractor_of(const char *ec) {
+    return *(const void *const *)(*(char *const *)(ec + HL_EC_THREAD) + HL_THREAD_RACTOR);
+}
+
+int hl_ruby_in_main_ractor(void) {
+    const char *ec = hl_ruby_ec();
+    return !main_ractor || !ec || ractor_of(ec) == main_ractor;
+}
+
+/* Up to Ruby 3.3 a job runs in the Ractor that registers it; one that no thread of Ruby's registers, in the main one.
+ */
+void hl_ruby_ask_main_ractor(void (*job)(void *)) {
+    sigset_t all, before;
+    if (hl_ruby_in_main_ractor()) {
+        hl_ruby.rb_postponed_job_register_one(0, job, NULL);
+        return;
+    }
+    char **word = (char **)(hl_thread_pointer() + hl_ruby_ec_offset), *const ec = *word;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* a handler may ask for the ec */
+    *word = NULL;
+    hl_ruby.rb_postponed_job_register_one(0, job, NULL);
+    *word = ec;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- the layout ---- */
+
 static const char *adopt_layout(hl_value thread_object) {
     if (!hl_ruby.layout) return "this Ruby version is not known to heapline";
     char *ec = main_ec(thread_object);
     if (!ec || !locate_ec_word(ec)) return "the frames of this Ruby are laid out in an unknown way";
+    main_ractor = ractor_of(ec);
     char *fiber = *(char **)(ec + HL_EC_FIBER);
     hl_ruby.fiber_usable = hl_block_usable(fiber);
     struct hl_trailer trailer;

@@ -31,6 +31,7 @@ enum {
     HL_EC_FRAME = 16,
     HL_EC_FIBER = 40,
     HL_EC_THREAD = 48,
+    HL_THREAD_RACTOR = 24,
     HL_FRAME_PC = 0,
     HL_FRAME_ISEQ = 16,
     HL_ISEQ_BODY = 16,
@@ -127,6 +128,12 @@ int hl_ruby_attach(void (*ended)(void));
 /* In the last at_exit handler, with the GVL: a full GC; and what the program printed so far, out to where it goes. */
 void hl_ruby_collect(void);
 void hl_ruby_flush_output(void);
+
+/* Is this thread, one of Ruby's, in the main Ractor? 1 too where the layout is not known. */
+int hl_ruby_in_main_ractor(void);
+
+/* Register a postponed job that runs in the main Ractor. With the GVL; async-signal-safe, may be inside malloc. */
+void hl_ruby_ask_main_ractor(void (*job)(void *));
 
 /* Use rb_profile_frames from now on, and say why. */
 void hl_ruby_distrust(const char *reason);

@@ -135,6 +135,29 @@ static void bad_moments(void) {
     CHECK(fake_ruby.job != NULL);
 }
 
+/* E4: registered as by no thread of Ruby's; and again, where another Ractor comes to it first. */
+static void the_main_ractor_does_it(void) {
+    static int other;
+    begin();
+    const void *ec = *fake_ruby_ec_word();
+    fake_ruby_fiber();
+    const void *of_other = *fake_ruby_ec_word();
+    fake_ruby_ractor_is(&other);
+    ask(HL_REQUEST_FIGURES);
+    CHECK(fake_ruby.job != NULL && fake_ruby.job_ec == NULL);
+    CHECK(*fake_ruby_ec_word() == of_other);
+    run_job();
+    CHECK(fake_ruby.job != NULL && fake_ruby.job_ec == NULL);
+    CHECK_EQUAL(figures->objects_ns, 0);
+    *fake_ruby_ec_word() = (void *)(uintptr_t)ec;
+    run_job();
+    CHECK(figures->objects_ns != 0);
+    ask(HL_REQUEST_FIGURES);
+    CHECK(fake_ruby.job_ec == ec);
+    run_job();
+    CHECK(comes(&figures->allocator_ns));
+}
+
 /* Each is seen to after it was asked, by one helper at a time. */
 static void many_requests(void) {
     begin();
@@ -179,6 +202,7 @@ static const struct check_test tests[] = {
     {"the_helper_is_no_thread_of_the_program", the_helper_is_no_thread_of_the_program},
     {"a_trim_is_not_done_twice", a_trim_is_not_done_twice},
     {"bad_moments", bad_moments},
+    {"the_main_ractor_does_it", the_main_ractor_does_it},
     {"many_requests", many_requests},
     {"a_child_can_be_asked", a_child_can_be_asked},
 };

@@ -1,15 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "json"
-require "support/accounted"
 require "support/flight_run"
+require "support/live_dumps"
 
 # Heap dumps of processes that run: what is in them, and that the program sees nothing of it.
 class LiveDumpTest < Minitest::Test
-  include Accounted
-
-  DEADLINE = 120
+  include LiveDumps
 
   KEPT = <<~RUBY
     class Cache; def initialize; @entries = { session: ["kept by the array"] }; end; end
@@ -26,14 +23,6 @@ class LiveDumpTest < Minitest::Test
     end
     wait_here
   RUBY
-
-  # Lines of the dump of a process, parsed.
-  def dump_of(pid, *options, name: "dump.json")
-    out, err, status = heapline("heap", "dump", *options, "--timeout", DEADLINE.to_s, "-o", path(name), pid.to_s)
-    assert status.success?, err
-    assert_match(/\Awrote #{Regexp.escape(path(name))}: process #{pid}, [\d.]+ [kM]B of lines; /, out)
-    File.readlines(path(name), encoding: "BINARY").map { |line| JSON.parse(line.force_encoding("UTF-8").scrub) }
-  end
 
   # By which names the strings with this value are known: the program's literal is one, too.
   def names_of(lines, value)
@@ -133,58 +122,6 @@ class LiveDumpTest < Minitest::Test
       assert_equal(17, lines.count { |line| line["struct"] == "VM/thread" })
     end
     assert_empty twins_of(pid)
-  end
-
-  # Copies of the process that still are there.
-  def twins_of(pid)
-    Dir.glob("/proc/[0-9]*/stat").filter_map do |file|
-      fields = File.read(file)[/\).*/m].split
-      next unless File.read(file)[/\((.*)\)/m, 1] == "heapline twin"
-
-      parent = File.read("/proc/#{fields[2]}/stat")[/\).*/m].split
-      file if parent[2].to_i == pid && fields[1] != "Z"
-    rescue SystemCallError
-      nil
-    end
-  end
-
-  COUNTED = <<~RUBY
-    require "heapline"
-    counts = {}
-    objects = nil
-    3.times do
-      reader, writer = IO.pipe
-      lines = Thread.new { reader.each_line.count { |line| line.start_with?('{"address"') } }
-      sleep 0.001 until lines.stop?
-      GC.start
-      ObjectSpace.count_objects(counts)
-      Heapline::Native.twin(:dump, writer.fileno, false)
-      writer.close
-      objects = lines.value
-    end
-    print objects - (counts[:TOTAL] - counts[:FREE])
-  RUBY
-
-  # As many objects as the process counted; in between it makes a few for the call itself.
-  def test_the_objects_are_all_there
-    command = [RbConfig.ruby, "-I#{Heapline::TestHelper::LIB}", program(COUNTED)]
-    out, err, status = Open3.capture3(environment, *command)
-    assert status.success?, err
-    assert_includes 0..40, out.to_i
-  end
-
-  # A Ractor may hold the VM's lock, and would not be there to let go of it.
-  def test_other_ractors
-    pid, = start(program(<<~RUBY))
-      $VERBOSE = nil
-      ractor = Ractor.new { Ractor.receive }
-      puts "ready"
-      $stdout.flush
-      loop { sleep 0.005; "x" * 5000 }
-    RUBY
-    _, err, status = heapline("heap", "dump", "--timeout", DEADLINE.to_s, "-o", path("none"), pid.to_s)
-    assert_equal 1, status.exitstatus
-    assert_match(/process #{pid}: it runs other Ractors/, err)
   end
 
   # A reader that goes away in the middle takes its copy with it, and nothing stays.

@@ -24,6 +24,7 @@ SAME(HL_EC_STACK_SIZE, rb_execution_context_t, vm_stack_size);
 SAME(HL_EC_FRAME, rb_execution_context_t, cfp);
 SAME(HL_EC_FIBER, rb_execution_context_t, fiber_ptr);
 SAME(HL_EC_THREAD, rb_execution_context_t, thread_ptr);
+SAME(HL_THREAD_RACTOR, rb_thread_t, ractor);
 SAME(HL_FRAME_PC, rb_control_frame_t, pc);
 SAME(HL_FRAME_ISEQ, rb_control_frame_t, iseq);
 SAME(HL_ISEQ_BODY, rb_iseq_t, body);

@@ -15,6 +15,7 @@ module PumaCluster
     require_relative "leak"
     map("/heapline") { run Heapline::Rack::Endpoint.new(token: ENV.fetch("APPLICATION_TOKEN")) }
     map("/leak") { run Leak.new }
+    map("/pass") { run ->(_env) { [200, { "content-type" => "text/plain" }, [("passed" * 1000).upcase]] } }
   RUBY
   LEAK_RB = <<~RUBY.freeze
     class Leak

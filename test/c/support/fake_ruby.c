@@ -268,6 +268,7 @@ static value rb_protect(value (*function)(value), value data, int *state) {
 static int rb_postponed_job_register_one(unsigned flags, void (*function)(void *), void *data) {
     (void)flags, (void)data;
     fake_ruby.job = function;
+    fake_ruby.job_ec = current_ec;
     return 1;
 }
 
@@ -356,9 +357,16 @@ void *fake_ruby_fiber(void) {
     put(ec + HL_EC_FIBER, fiber);
     put(ec + HL_EC_THREAD, thread);
     put(thread + (minor == 1 ? 40 : 48), ec);
+    put(thread + HL_THREAD_RACTOR, &main_thread);
     if (!main_thread.words[2]) put(&main_thread.words[2], thread);
     current_ec = ec;
     return fiber;
+}
+
+void fake_ruby_ractor_is(const void *ractor) {
+    char *thread;
+    memcpy(&thread, (char *)current_ec + HL_EC_THREAD, sizeof(thread));
+    put(thread + HL_THREAD_RACTOR, ractor);
 }
 
 void fake_ruby_switch(void *fiber) {

@@ -23,6 +23,7 @@ struct fake_ruby {
     void (*at_exit)(void *); /* what was registered with ruby_vm_at_exit */
     void (*end_proc)(uintptr_t);
     void (*job)(void *); /* what was registered with rb_postponed_job_register_one */
+    const void *job_ec;  /* the ec at that moment */
     int raises;          /* what runs under rb_protect raises */
     uintptr_t error;     /* $! */
 };
@@ -49,6 +50,9 @@ void fake_ruby_free_fiber(void *fiber);
 
 /* What the thread is: one of Ruby's (1 at first), with the GVL (1 at first). */
 void fake_ruby_thread_is(int native_thread, int has_gvl);
+
+/* The Ractor of the current fiber's thread; at first all are in one. */
+void fake_ruby_ractor_is(const void *ractor);
 
 enum fake_path { FAKE_PATH_STRING, FAKE_PATH_PAIR, FAKE_PATH_HEAP_PAIR };
 struct fake_code *fake_ruby_compile(const char *path, const char *label, unsigned first_line, unsigned count);
