@@ -21,6 +21,7 @@ Gem::Specification.new do |spec|
   end
   spec.bindir = "exe"
   spec.executables = ["heapline"]
-  spec.extensions = %w[ext/heapline_core/extconf.rb ext/heapline/extconf.rb ext/heapline_heap/extconf.rb
-                       ext/heapline_capture/extconf.rb]
+  spec.extensions = %w[heapline_core heapline heapline_heap heapline_capture heapline_replay].map do |name|
+    "ext/#{name}/extconf.rb"
+  end
 end

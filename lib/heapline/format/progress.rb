@@ -22,11 +22,12 @@ module Heapline
 
       # done: bytes so far; total: bytes in all, or nil
       def call(done, total)
-        return if !@visible || @clock.call - @drawn_at < EVERY
+        draw { text(done, total) }
+      end
 
-        @drawn_at = @clock.call
-        @drawn = true
-        @io.print "\r\e[K#{text(done, total)}"
+      # The same for what is counted in `things`.
+      def steps(done, total, things)
+        draw { "#{bar(done, total)} #{done} of #{total} #{things}" }
       end
 
       # Remove the line.
@@ -36,11 +37,23 @@ module Heapline
 
       private
 
+      def draw
+        return if !@visible || @clock.call - @drawn_at < EVERY
+
+        @drawn_at = @clock.call
+        @drawn = true
+        @io.print "\r\e[K#{yield}"
+      end
+
       def text(done, total)
         return "reading, #{Units.bytes(done)}" unless total&.positive?
 
+        "#{bar(done, total)} #{[done * 100 / total, 100].min} % of #{Units.bytes(total)}"
+      end
+
+      def bar(done, total)
         full = [done * WIDTH / total, WIDTH].min
-        "[#{"#" * full}#{"." * (WIDTH - full)}] #{[done * 100 / total, 100].min} % of #{Units.bytes(total)}"
+        "[#{"#" * full}#{"." * (WIDTH - full)}]"
       end
     end
   end

@@ -10,13 +10,14 @@ module Heapline
       LEAST_SPAN = 0.05
 
       # `values` (Numeric, oldest first) as text of at most `width` characters. Where there are more values, each
-      # character stands for the mean of several. Empty where there are none.
-      def self.text(values, width:, unicode: true)
+      # character stands for the mean of several. Empty where there are none. range: what the lowest and the highest bar
+      # stand for, where rows are to be compared; else the values' own.
+      def self.text(values, width:, unicode: true, range: nil)
         return "" if values.empty? || width < 1
 
         bars = unicode ? BARS : ASCII
         values = means(values, width)
-        low, high = values.minmax
+        low, high = range ? [range.begin, range.end] : values.minmax
         span = [high - low, high.abs * LEAST_SPAN].max
         values.map { |value| bars[span.zero? ? 0 : ((value - low) / span * (bars.length - 1)).round] }.join
       end

@@ -35,6 +35,11 @@ module Heapline
         HTML
         ESCAPES = { "&" => "&amp;", "<" => "&lt;", ">" => "&gt;", '"' => "&quot;" }.freeze
 
+        # `text` for the page's markup; it is made inert before.
+        def self.escape(text)
+          text.gsub(/[&<>"]/, ESCAPES)
+        end
+
         # script: name of the script in ASSETS
         def initialize(script)
           @script = script
@@ -65,7 +70,7 @@ module Heapline
         end
 
         def heading(title)
-          "#{Inert.text(title)} · heapline".gsub(/[&<>"]/, ESCAPES)
+          Page.escape("#{Inert.text(title)} · heapline")
         end
       end
     end

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require_relative "../units"
+
+module Heapline
+  module Format
+    module Replay
+      # A Model::Replay::Comparison in sentences; plain text that is not yet inert.
+      class Words
+        TOUCHING = {
+          written: "every page of a block is written to, of large ones of calloc the first",
+          all: "every page of a block is written to", none: "no block is written to"
+        }.freeze
+
+        def initialize(comparison)
+          @comparison = comparison
+          @plan = comparison.plan
+        end
+
+        # What was performed: Array of String.
+        def facts
+          [@plan.name, count(@plan.calls, "call"), count(@plan.threads, "thread"),
+           ("recorded in #{Units.duration(@plan.recorded_seconds)}" if @plan.recorded_seconds.positive?),
+           "live #{Units.bytes(@plan.peak_live_bytes)} at the peak, #{Units.bytes(@plan.end_live_bytes)} at the end",
+           ("#{count(@plan.left_out, "free")} of older blocks left out" if @plan.left_out.positive?)].compact
+        end
+
+        # How it was measured: Array of String.
+        def manner
+          rounds = @comparison.rounds
+          return ["once: no margin of error", TOUCHING.fetch(@comparison.touching)] if rounds == 1
+
+          ["median of #{rounds} in turn, ± half of its #{confidence} % interval", TOUCHING.fetch(@comparison.touching)]
+        end
+
+        # The recommendation: Array of String, one sentence each.
+        def advice
+          advice = @comparison.advice
+          case advice.reason
+          when :unsure then [unsure]
+          when :none then [none]
+          else ["take #{advice.variant.name}: #{changes(advice).join(", ")}", *price(advice)]
+          end
+        end
+
+        # "-23 % (-25 to -22)"
+        def self.change(estimate)
+          return percent(estimate.median) if estimate.confidence.zero?
+
+          "#{percent(estimate.median)} (#{[estimate.low, estimate.high].map { |end_| number(end_) }.join(" to ")})"
+        end
+
+        def self.percent(part)
+          "#{number(part)} %"
+        end
+
+        def self.number(part)
+          rounded = (part * 100).round(part.abs < 0.0995 ? 1 : 0)
+          "#{"+" if rounded.positive?}#{rounded}"
+        end
+        private_class_method :percent, :number
+
+        private
+
+        def count(number, noun)
+          "#{Units.count(number)} #{noun}#{"s" if number != 1}"
+        end
+
+        def confidence
+          (@comparison.baseline.estimate(:seconds).confidence * 100).floor
+        end
+
+        def unsure
+          return "one allocator has nothing beside it: --allocator glibc,jemalloc" if @comparison.variants.size < 2
+
+          "one round has no margin of error: --repeat 5 gives a recommendation"
+        end
+
+        def none
+          "no difference beyond the noise that is worth a change: stay with #{@comparison.baseline.name}"
+        end
+
+        def changes(advice)
+          time = "time in calls #{Words.change(advice.time)}"
+          return [time] if @comparison.time_only
+
+          ["peak RSS #{Words.change(advice.peak)}", "at the end #{Words.change(advice.final)}", time]
+        end
+
+        # What the time in calls is to the program as a whole.
+        def price(advice)
+          part = advice.time_of_program
+          return [] unless part
+
+          how = part.negative? ? "less" : "more"
+          [format("that is %.1f %% of the program's time %s in the allocator; against %s", part.abs * 100, how,
+                  @comparison.baseline.name)]
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+module Heapline
+  module Model
+    module Replay
+      # Which allocator to take, by a rule that can be told in a sentence: the one with the least peak of RSS, if it is
+      # below that of the first one by LEAST_MEMORY at least and beyond the noise; of those that the noise does not tell
+      # apart, the fastest. Where memory is the same, the fastest, if it is faster by LEAST_TIME at least and beyond the
+      # noise. Else there is no reason to change.
+      class Advice
+        LEAST_MEMORY = 0.03
+        LEAST_TIME = 0.10
+
+        # reason: :memory, :time, :none, or :unsure (one round has no margin of error, one variant nothing beside it).
+        # variant: which to take; with :none and :unsure the first one.
+        attr_reader :reason, :variant
+
+        def initialize(comparison)
+          @comparison = comparison
+          @reason, @variant = decide
+          freeze
+        end
+
+        # Estimates of how `variant` differs from the first one: peak, final RSS, time; as Variant#change.
+        def peak
+          @variant.change(@comparison.baseline, :peak_bytes)
+        end
+
+        def final
+          @variant.change(@comparison.baseline, :final_bytes)
+        end
+
+        def time
+          @variant.change(@comparison.baseline, :seconds)
+        end
+
+        # The difference in time as a part of the time that the recording took: what it is to the program. nil where
+        # the plan does not tell.
+        def time_of_program
+          seconds = @comparison.plan.recorded_seconds
+          return unless seconds.positive?
+
+          (@variant.estimate(:seconds).median - @comparison.baseline.estimate(:seconds).median) / seconds
+        end
+
+        private
+
+        def decide
+          return [:unsure, @comparison.baseline] if @comparison.rounds < 2 || @comparison.variants.size < 2
+
+          smallest = @comparison.time_only ? nil : smallest()
+          return [:memory, smallest] if smallest
+
+          fastest = fastest(better(others, :seconds, LEAST_TIME))
+          fastest ? [:time, fastest] : [:none, @comparison.baseline]
+        end
+
+        def others
+          @comparison.variants.drop(1)
+        end
+
+        def better(variants, figure, least)
+          variants.select do |variant|
+            change = variant.change(@comparison.baseline, figure)
+            change.median <= -least && change.apart?(0) && change.high.negative?
+          end
+        end
+
+        # Of those with less RSS, those that are not surely behind the first of them; of these the fastest.
+        def smallest
+          candidates = better(others, :peak_bytes, LEAST_MEMORY)
+          first = candidates.min_by { |variant| variant.estimate(:peak_bytes).median }
+          fastest(candidates.reject { |variant| behind?(variant, first) })
+        end
+
+        def behind?(variant, first)
+          change = variant.change(first, :peak_bytes)
+          change.median >= LEAST_MEMORY || (change.apart?(0) && change.low.positive? && change.median >= 0.01)
+        end
+
+        def fastest(variants)
+          variants.min_by { |variant| variant.estimate(:seconds).median }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+require "tempfile"
+require_relative "errors"
+require_relative "model/replay"
+require_relative "replay/allocator"
+require_relative "replay/plan_file"
+require_relative "replay/replayer"
+require_relative "replay/settings"
+
+module Heapline
+  # Performs again what a program asked of its allocator, on this allocator and on others:
+  #
+  #   Heapline::Replay.new("run.hlc", allocators: %w[glibc jemalloc]).compare.advice
+  class Replay
+    REPEAT = 5
+    TOUCHING = %i[written all none].freeze
+
+    # path: a capture, or a plan. allocators: names of Allocator::NAMES or paths of libraries, the first is what the
+    # others are compared with; nil: all that are installed. settings: Settings. repeat: rounds. touching: which pages
+    # of the blocks are written to. time_only: measure the time of the calls and nothing else.
+    def initialize(path, allocators: nil, settings: Settings.new, repeat: REPEAT, touching: :written, time_only: false)
+      @path = path
+      @settings = settings
+      @repeat = repeat
+      @touching = time_only ? :none : touching
+      @time_only = time_only
+      @allocators, @missing = allocators ? [allocators.map { |word| Allocator.find(word) }, []] : Allocator.all
+      @replayer = Replayer.new
+    end
+
+    # Replays all variants, round by round, so that whatever changes on the machine meanwhile changes for all. Yields
+    # [replays done, replays in all]. Returns a Model::Replay::Comparison. Raises Error.
+    def compare(&progress)
+      with_plan do |path|
+        plan = PlanFile.read(path, name: @path)
+        candidates = candidates()
+        runs = rounds(path, candidates, &progress)
+        variants = candidates.zip(runs).map do |(allocator, about, settings), list|
+          Model::Replay::Variant.new(allocator: about.name, library: allocator.path, settings: settings, runs: list)
+        end
+        Model::Replay::Comparison.new(plan: plan, variants: variants, missing: @missing, touching: @touching,
+                                      time_only: @time_only)
+      end
+    end
+
+    # Yields the path of the plan: the file that was given, or one that is made of a capture and is gone afterwards.
+    def with_plan
+      return yield(@path) if PlanFile.plan?(@path)
+
+      Tempfile.create("heapline-plan") do |file|
+        self.class.export(@path, file.path)
+        yield file.path
+      end
+    end
+
+    private
+
+    # Array of [Allocator, About, settings].
+    def candidates
+      @allocators.flat_map do |allocator|
+        about = @replayer.about(allocator)
+        @settings.for(allocator).map { |settings| [allocator, about, settings] }
+      end
+    end
+
+    # Array of Arrays of Run, as the candidates.
+    def rounds(path, candidates)
+      runs = candidates.map { [] }
+      total = candidates.size * @repeat
+      @repeat.times do |round|
+        candidates.each_with_index do |(allocator, _, settings), i|
+          runs[i] << @replayer.replay(path, allocator, settings: settings, touching: @touching, samples: !@time_only,
+                                                       name: @path)
+          yield((round * candidates.size) + i + 1, total) if block_given?
+        end
+      end
+      runs
+    end
+  end
+end

@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require "rbconfig"
+require_relative "../errors"
+
+module Heapline
+  class Replay
+    # An allocator to replay with: libc's own, or a library that is preloaded.
+    class Allocator
+      # What Debian has: file names, and the package that brings them.
+      KNOWN = {
+        "glibc" => nil,
+        "jemalloc" => { files: %w[libjemalloc.so.2], package: "libjemalloc2" },
+        "tcmalloc" => { files: %w[libtcmalloc_minimal.so.4 libtcmalloc.so.4], package: "libtcmalloc-minimal4" },
+        "mimalloc" => { files: %w[libmimalloc.so.2 libmimalloc.so.2.[0-9]* libmimalloc.so.3], package: "libmimalloc2.0" }
+      }.freeze
+      NAMES = KNOWN.keys.freeze
+      DIRECTORIES = ["/usr/lib/#{RbConfig::CONFIG["target_cpu"]}-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib64",
+                     "/usr/local/lib"].freeze
+      # Settings by what they begin with, and the allocator that reads them.
+      SETTINGS = { "MALLOC_CONF" => "jemalloc", "_RJEM_MALLOC_CONF" => "jemalloc", "MALLOC_" => "glibc",
+                   "GLIBC_TUNABLES" => "glibc", "TCMALLOC_" => "tcmalloc", "MIMALLOC_" => "mimalloc" }.freeze
+      ELF = "\x7fELF".b
+      # The bytes of an ELF file's beginning that say for which machine it is: class and byte order, then the machine.
+      MACHINE = [4..5, 18..19].freeze
+
+      # name: of KNOWN, or the file's; path: of the library, nil for libc's own
+      attr_reader :name, :path
+
+      # `word`: one of NAMES, or the path of a library. Raises Error where there is none.
+      def self.find(word, directories: DIRECTORIES)
+        return new("glibc", nil) if word == "glibc"
+        return new(word, installed(word, directories) || raise(Error, missing(word))) if KNOWN.key?(word)
+        raise Error, unknown(word) unless word.include?("/") || File.exist?(word)
+
+        new(File.basename(word), File.expand_path(word)).tap(&:verify)
+      end
+
+      # Those of NAMES that are here, and the words for those that are not.
+      def self.all(directories: DIRECTORIES)
+        here, absent = NAMES.partition { |name| name == "glibc" || installed(name, directories) }
+        [here.map { |name| find(name, directories: directories) }, absent.map { |name| missing(name) }]
+      end
+
+      def self.installed(name, directories)
+        patterns = KNOWN.fetch(name)[:files]
+        directories.product(patterns).lazy.flat_map { |directory, file| Dir[File.join(directory, file)].sort }.first
+      end
+
+      def self.missing(name)
+        known = KNOWN.fetch(name)
+        "#{name} is not installed: #{known[:files].first} is in Debian's package #{known[:package]}"
+      end
+
+      def self.unknown(word)
+        "no such allocator: #{word}; there are #{NAMES.join(", ")}, or give the path of a library"
+      end
+      private_class_method :installed, :missing, :unknown
+
+      def initialize(name, path)
+        @name = name
+        @path = path
+        freeze
+      end
+
+      # Does it read this environment variable? What belongs to nobody is for all.
+      def reads?(setting)
+        owner = SETTINGS.find { |beginning, _| setting.start_with?(beginning) }&.last
+        owner.nil? || owner == name || !NAMES.include?(name)
+      end
+
+      # Raises Error where the file cannot be what is preloaded.
+      def verify
+        problem = problem()
+        raise Error, "#{path} #{problem}" if problem
+      end
+
+      private
+
+      def problem
+        return "is not there" unless File.exist?(path)
+        return "is no file" unless File.file?(path)
+        return "cannot be preloaded: there is a space or a colon in its path" if path.match?(/[\s:]/)
+
+        beginning = File.binread(path, 20)
+        return "is no shared library (no ELF file)" unless beginning.start_with?(ELF) && beginning.bytesize == 20
+
+        "is for another machine" unless MACHINE.all? { |part| beginning[part] == own[part] }
+      rescue SystemCallError => e
+        "cannot be read: #{e.message[/\A[^@]*[^@ ]/]}"
+      end
+
+      def own
+        File.binread("/proc/self/exe", 20)
+      end
+    end
+  end
+end

@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+require_relative "../model/replay"
+
+module Heapline
+  class Replay
+    # The beginning of a plan; docs/replay-plan.md describes it. What follows is read by the replayer alone.
+    module PlanFile
+      MAGIC = "HLPLAN\r\n".b
+      SIZE = 136
+      FIELDS = %i[threads slots calls allocations bytes_allocated peak_live_bytes end_live_bytes largest_bytes left_out
+                  recorded_ns].freeze
+
+      # Does a file begin as a plan does?
+      def self.plan?(path)
+        File.file?(path) && File.binread(path, MAGIC.bytesize) == MAGIC
+      end
+
+      # Model::Replay::Plan of a file. name: what it is called. Raises Error.
+      def self.read(path, name: path)
+        bytes = File.binread(path, SIZE)
+        raise Error, "#{name}: it is no plan" unless bytes&.start_with?(MAGIC)
+        raise Error, "#{name}: it is cut short" if bytes.bytesize < SIZE
+
+        threads, _, slots, calls, _, *rest = bytes.unpack("@16 L<2 Q<9 Q<")
+        figures = FIELDS.zip([threads, slots, calls, *rest]).to_h
+        recorded = figures.delete(:recorded_ns)
+        Model::Replay::Plan.new(name: name, recorded_seconds: recorded / 1e9, **figures)
+      rescue SystemCallError => e
+        raise Error, "#{name} cannot be read: #{e.message[/\A[^@]*[^@ ]/]}"
+      end
+    end
+  end
+end

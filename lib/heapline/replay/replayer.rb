@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require "json"
+require "open3"
+require_relative "../errors"
+require_relative "../model/replay"
+
+module Heapline
+  class Replay
+    # The program that performs a plan, heapline/replayer.so: one process for each replay, with an environment of its
+    # own in which there is the allocator and what was asked for, and nothing else.
+    class Replayer
+      PROGRAM = "heapline/replayer.so"
+      MISSING = "the replayer is not compiled: #{PROGRAM} is missing; run `rake compile` in the checkout, or install " \
+                "the gem again".freeze
+      # How the dynamic linker says that it leaves a library out.
+      NOT_PRELOADED = /object '.*' from LD_PRELOAD cannot be preloaded \(([^)]*)\)/
+      # What is left to the rest of the machine.
+      SHARE = 0.95
+
+      # An allocator as it calls itself: "jemalloc 5.3.0", or the file's name where it does not.
+      About = Struct.new(:name, :library, keyword_init: true)
+
+      def initialize(program: self.class.program)
+        @program = program
+      end
+
+      # Path of the program.
+      def self.program
+        directories = [File.expand_path("../..", __dir__), *$LOAD_PATH]
+        found = directories.map { |directory| File.join(directory.to_s, PROGRAM) }.find { |path| File.file?(path) }
+        found || raise(Error, MISSING)
+      end
+
+      # The About of an Allocator. Raises Error where it cannot be preloaded, or does not replace the family as a whole.
+      def about(allocator)
+        answer = parse(run({}, allocator, ["--about"], allocator.name))
+        refuse(allocator, "has no malloc of its own") unless library?(allocator, answer["library"])
+        refuse(allocator, "has malloc, but not #{answer["missing"]}") unless answer["missing"].empty?
+
+        name = answer["allocator"] == "other" ? allocator.name : answer.values_at("allocator", "version").join(" ").strip
+        About.new(name: name, library: allocator.path)
+      end
+
+      # Replay the plan at `path` once: a Model::Replay::Run. settings: Hash of environment variables; touching: :none,
+      # :written or :all; name: what the plan is called in errors.
+      def replay(path, allocator, settings: {}, touching: :written, samples: true, name: path)
+        words = [path, "--touch=#{touching}", "--limit=#{limit}", *("--no-samples" unless samples)]
+        run_of(parse(run(settings, allocator, words, "#{name} on #{allocator.name}")))
+      end
+
+      private
+
+      def run(settings, allocator, words, what)
+        environment = settings.merge(allocator.path ? { "LD_PRELOAD" => allocator.path } : {})
+        output, error, status = Open3.capture3(environment, [@program, "heapline-replayer"], *words,
+                                               unsetenv_others: true, stdin_data: "")
+        raise Error, "#{what}: it cannot be preloaded: #{error[NOT_PRELOADED, 1]}" if error.match?(NOT_PRELOADED)
+
+        status.success? ? output : raise(Error, "#{what}: #{ending(status, error)}")
+      end
+
+      def ending(status, error)
+        said = error.lines.last.to_s.strip
+        return said unless said.empty? || status.signaled?
+        return "the replay was killed: there was not enough memory, or somebody did it" if status.termsig == 9
+
+        "the replay ended by #{status.signaled? ? "SIG#{Signal.signame(status.termsig)}" : "exit #{status.exitstatus}"}" \
+          "#{": #{said}" unless said.empty?}"
+      end
+
+      def library?(allocator, library)
+        allocator.path.nil? || (File.exist?(library) && File.identical?(allocator.path, library))
+      end
+
+      def refuse(allocator, problem)
+        raise Error, "#{allocator.path} cannot be measured: it #{problem}"
+      end
+
+      def parse(text)
+        JSON.parse(text)
+      rescue JSON::ParserError
+        raise Error, "the replayer said what cannot be read: #{text[0, 80].inspect}"
+      end
+
+      def run_of(data)
+        calls = data["calls"].transform_values { |call| { count: call["count"], seconds: call["ns"] / 1e9 } }
+        Model::Replay::Run.new(
+          seconds: calls.values.sum { |call| call[:seconds] }, touch_seconds: data["touch_ns"] / 1e9,
+          wall_seconds: data["wall_ns"] / 1e9, cpu_seconds: (data["user_us"] + data["system_us"]) / 1e6,
+          calls: calls, interrupted: data["interrupted"], samples: data["samples"],
+          **%w[minor_faults major_faults peak_bytes final_bytes trimmed_bytes].to_h { |key| [key.to_sym, data[key]] }
+        )
+      end
+
+      # Bytes of RSS that a replay may reach.
+      def limit
+        (File.read("/proc/meminfo")[/^MemAvailable:\s+(\d+)/, 1].to_i * 1024 * SHARE).round
+      end
+    end
+  end
+end
