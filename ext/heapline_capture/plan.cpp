@@ -40,7 +40,7 @@ unsigned exponent_of(uint64_t alignment) {
 void Plan::allocate(hl_plan_op op, uint32_t number, uint32_t block, uint64_t size, uint64_t alignment,
                     uint64_t time_ns) {
     const uint32_t thread = thread_of(number);
-    if (block < slot_by_block_.size() && slot_by_block_[block]) free(number, block, time_ns);
+    if (has(block)) free(number, block, time_ns);
     const uint32_t slot = new_slot(thread);
     if (block >= slot_by_block_.size())
         slot_by_block_.resize(std::max<size_t>(block + size_t{1}, slot_by_block_.size() * 2));
@@ -53,8 +53,7 @@ void Plan::allocate(hl_plan_op op, uint32_t number, uint32_t block, uint64_t siz
 }
 
 void Plan::resize(uint32_t number, uint32_t block, uint64_t size, uint64_t time_ns) {
-    if (block >= slot_by_block_.size() || !slot_by_block_[block])
-        return allocate(HL_PLAN_MALLOC, number, block, size, 0, time_ns);
+    if (!has(block)) return allocate(HL_PLAN_MALLOC, number, block, size, 0, time_ns);
     if (!size) return free(number, block, time_ns); /* and what it gives then is no memory */
     const uint32_t slot = slot_by_block_[block] - 1;
     call(HL_PLAN_REALLOC, thread_of(number), slot, size, 0);
@@ -63,7 +62,7 @@ void Plan::resize(uint32_t number, uint32_t block, uint64_t size, uint64_t time_
 }
 
 void Plan::free(uint32_t number, uint32_t block, uint64_t time_ns) {
-    if (block >= slot_by_block_.size() || !slot_by_block_[block]) return leave_out();
+    if (!has(block)) return leave_out();
     const uint32_t slot = slot_by_block_[block] - 1, thread = thread_of(number);
     slot_by_block_[block] = 0;
     call(HL_PLAN_FREE, thread, slot, 0, 0);

@@ -26,6 +26,10 @@ class Plan {
     void allocate(hl_plan_op op, uint32_t thread, uint32_t block, uint64_t size, uint64_t alignment, uint64_t time_ns);
     void resize(uint32_t thread, uint32_t block, uint64_t size, uint64_t time_ns);
     void free(uint32_t thread, uint32_t block, uint64_t time_ns);
+    /* Is the block live? */
+    bool has(uint32_t block) const {
+        return block < slot_by_block_.size() && slot_by_block_[block];
+    }
     /* A free of what is older than the recording. */
     void leave_out();
     void end_thread(uint32_t thread);
@@ -55,7 +59,6 @@ class Plan {
     uint32_t thread_of(uint32_t number);
     void start(uint32_t thread);
     void enter_epoch(uint32_t thread);
-    uint32_t slot_of(uint32_t block) const;
     uint32_t new_slot(uint32_t thread);
     void borrow_slots(uint32_t thread);
     void call(hl_plan_op op, uint32_t thread, uint32_t slot, uint64_t size, uint64_t alignment);

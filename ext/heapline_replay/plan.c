@@ -107,12 +107,13 @@ int hl_stream_next(struct hl_stream *stream, struct hl_operation *operation) {
 
 /* ---- the file as a whole ---- */
 
+static const char NO_MEMORY[] = "there is not enough memory to check it";
+
 static int within(const struct hl_plan_header *header, uint64_t at, uint64_t count, uint64_t each) {
     return at % 8 == 0 && at >= sizeof(*header) && at <= header->size && count <= (header->size - at) / each;
 }
 
 static const char *check_header(const struct hl_plan_header *header, uint64_t size) {
-    if (memcmp(header->magic, HL_PLAN_MAGIC, sizeof(header->magic)) != 0) return "it is no plan";
     if (header->version != HL_PLAN_VERSION) return "it is a plan of another version of heapline";
     if (header->size > size) return "it is cut short";
     if (header->size != size) return "there is more in the file than a plan";
@@ -153,8 +154,9 @@ static const char *check_sum(const struct hl_plan *plan, unsigned char *buffer) 
 /* A table of the file in memory of our own. */
 static const void *table(const struct hl_plan *plan, uint64_t at, uint64_t size) {
     void *memory = hl_ready_memory(size);
-    if (!memory || read_at(plan->fd, memory, size, at) != (ssize_t)size) return NULL;
-    return memory;
+    if (memory && read_at(plan->fd, memory, size, at) == (ssize_t)size) return memory;
+    hl_ready_memory_release(memory, size);
+    return NULL;
 }
 
 /* What a thread's operations must be beside what the stream sees of each. seen: how often each epoch and each start. */
@@ -180,11 +182,9 @@ static const char *check_stream(const struct hl_plan *plan, uint32_t number, str
     return calls == plan->threads[number].calls ? NULL : "a thread has not the calls that were told";
 }
 
-static const char *check_streams(const struct hl_plan *plan, unsigned char *buffer) {
-    uint32_t *in_epoch = hl_ready_memory(plan->header.epochs * sizeof(*in_epoch) + 1);
-    unsigned char *started = hl_ready_memory(plan->header.threads);
+static const char *check_all(const struct hl_plan *plan, unsigned char *buffer, uint32_t *in_epoch,
+                             unsigned char *started) {
     uint64_t calls = 0;
-    if (!in_epoch || !started) return "there is not enough memory to check it";
     started[0] = 1;
     for (uint32_t i = 0; i < plan->header.threads; i++) {
         const struct hl_plan_thread *entry = &plan->threads[i];
@@ -200,9 +200,35 @@ static const char *check_streams(const struct hl_plan *plan, unsigned char *buff
         if (!in_epoch[i] || in_epoch[i] != plan->epochs[i].threads) return "its epochs are not those of its threads";
     for (uint32_t i = 0; i < plan->header.threads; i++)
         if (!started[i]) return "a thread is never started";
-    hl_ready_memory_release(in_epoch, plan->header.epochs * sizeof(*in_epoch) + 1);
-    hl_ready_memory_release(started, plan->header.threads);
     return calls == plan->header.calls ? NULL : "its totals are impossible";
+}
+
+static const char *check_streams(const struct hl_plan *plan, unsigned char *buffer) {
+    const size_t epochs = plan->header.epochs * sizeof(uint32_t), threads = plan->header.threads;
+    uint32_t *in_epoch = hl_ready_memory(epochs);
+    unsigned char *started = hl_ready_memory(threads);
+    const char *problem = in_epoch && started ? check_all(plan, buffer, in_epoch, started) : NO_MEMORY;
+    hl_ready_memory_release(in_epoch, epochs);
+    hl_ready_memory_release(started, threads);
+    return problem;
+}
+
+static uint64_t threads_size(const struct hl_plan *plan) {
+    return plan->header.threads * sizeof(struct hl_plan_thread);
+}
+
+static uint64_t epochs_size(const struct hl_plan *plan) {
+    return plan->header.epochs * sizeof(struct hl_plan_epoch);
+}
+
+static const char *read_tables(struct hl_plan *plan) {
+    plan->threads = table(plan, plan->header.threads_at, threads_size(plan));
+    plan->epochs = table(plan, plan->header.epochs_at, epochs_size(plan));
+    unsigned char *buffer = hl_ready_memory(HL_PLAN_BUFFER);
+    const char *problem = plan->threads && plan->epochs && buffer ? check_sum(plan, buffer) : NO_MEMORY;
+    if (!problem) problem = check_streams(plan, buffer);
+    hl_ready_memory_release(buffer, HL_PLAN_BUFFER);
+    return problem;
 }
 
 static const char *read_plan(struct hl_plan *plan) {
@@ -210,22 +236,21 @@ static const char *read_plan(struct hl_plan *plan) {
     struct stat status;
     if (fstat(plan->fd, &status) || !S_ISREG(status.st_mode)) return "it is no regular file";
     const ssize_t length = read_at(plan->fd, header, sizeof(*header), 0);
-    if (length < (ssize_t)sizeof(header->magic)) return "it is no plan";
+    if (length < (ssize_t)sizeof(header->magic) || memcmp(header->magic, HL_PLAN_MAGIC, sizeof(header->magic)) != 0)
+        return "it is no plan";
     if (length < (ssize_t)sizeof(*header)) return "it is cut short";
     const char *problem = check_header(header, (uint64_t)status.st_size);
-    if (problem) return problem;
-    plan->threads = table(plan, header->threads_at, header->threads * sizeof(struct hl_plan_thread));
-    plan->epochs = table(plan, header->epochs_at, header->epochs * sizeof(struct hl_plan_epoch));
-    unsigned char *buffer = hl_ready_memory(HL_PLAN_BUFFER);
-    if (!plan->threads || (header->epochs && !plan->epochs) || !buffer) return "there is not enough memory to read it";
-    problem = check_sum(plan, buffer);
-    if (!problem) problem = check_streams(plan, buffer);
-    hl_ready_memory_release(buffer, HL_PLAN_BUFFER);
-    return problem;
+    return problem ? problem : read_tables(plan);
 }
 
 int hl_plan_open(struct hl_plan *plan, const char *path, const char **problem) {
     *plan = (struct hl_plan){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     *problem = plan->fd < 0 ? strerror(errno) : read_plan(plan);
     return *problem ? -1 : 0;
+}
+
+void hl_plan_close(struct hl_plan *plan) {
+    if (plan->fd >= 0) close(plan->fd);
+    if (plan->threads) hl_ready_memory_release((void *)plan->threads, threads_size(plan));
+    if (plan->epochs) hl_ready_memory_release((void *)plan->epochs, epochs_size(plan));
 }

@@ -47,6 +47,9 @@ struct hl_stream {
 /* 0, or -1 with the problem in words (static). */
 int hl_plan_open(struct hl_plan *plan, const char *path, const char **problem);
 
+/* Whether it was opened or not. */
+void hl_plan_close(struct hl_plan *plan);
+
 void hl_stream_begin(struct hl_stream *stream, const struct hl_plan *plan, uint32_t thread, unsigned char *buffer);
 
 /* The next operation; 0 at the end, or where there is a problem. */

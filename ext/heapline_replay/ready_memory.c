@@ -10,5 +10,5 @@ void *hl_ready_memory(size_t size) {
 }
 
 void hl_ready_memory_release(void *memory, size_t size) {
-    munmap(memory, size ? size : 1);
+    if (memory) munmap(memory, size ? size : 1);
 }

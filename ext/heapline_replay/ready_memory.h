@@ -11,6 +11,7 @@
 /* Zeros; NULL where there is no more. */
 void *hl_ready_memory(size_t size);
 
+/* NULL: nothing. */
 void hl_ready_memory_release(void *memory, size_t size);
 
 #endif

@@ -37,6 +37,8 @@ static pthread_attr_t attributes;
 
 static void fail(const char *problem, uint64_t bytes) __attribute__((noreturn));
 static void fail(const char *problem, uint64_t bytes) {
+    static int failed;
+    while (__atomic_exchange_n(&failed, 1, __ATOMIC_RELAXED)) pause(); /* one thread says it */
     if (bytes)
         dprintf(STDERR_FILENO, "%s (%" PRIu64 " bytes)\n", problem, bytes);
     else

@@ -16,6 +16,15 @@ module Heapline
     REPEAT = 5
     TOUCHING = %i[written all none].freeze
 
+    # Write the plan of the capture at `path` to `io`, an empty file; a plan is copied. Yields [bytes read, bytes in
+    # all]. Returns an Array of String: what of the capture could not be read. Raises Error.
+    def self.export(path, io, &)
+      return PlanFile.make(path, io, &) unless PlanFile.plan?(path)
+
+      IO.copy_stream(path, io)
+      []
+    end
+
     # path: a capture, or a plan. allocators: names of Allocator::NAMES or paths of libraries, the first is what the
     # others are compared with; nil: all that are installed. settings: Settings. repeat: rounds. touching: which pages
     # of the blocks are written to. time_only: measure the time of the calls and nothing else.
@@ -29,32 +38,34 @@ module Heapline
       @replayer = Replayer.new
     end
 
-    # Replays all variants, round by round, so that whatever changes on the machine meanwhile changes for all. Yields
-    # [replays done, replays in all]. Returns a Model::Replay::Comparison. Raises Error.
-    def compare(&progress)
-      with_plan do |path|
+    # Replays all variants, round by round, so that whatever changes on the machine meanwhile changes for all. reading:
+    # called with [bytes read, bytes in all] while a plan is made of a capture. Yields [replays done, replays in all].
+    # Returns a Model::Replay::Comparison. Raises Error.
+    def compare(reading: nil, &progress)
+      with_plan(reading) do |path, problems|
         plan = PlanFile.read(path, name: @path)
         candidates = candidates()
         runs = rounds(path, candidates, &progress)
         variants = candidates.zip(runs).map do |(allocator, about, settings), list|
           Model::Replay::Variant.new(allocator: about.name, library: allocator.path, settings: settings, runs: list)
         end
-        Model::Replay::Comparison.new(plan: plan, variants: variants, missing: @missing, touching: @touching,
-                                      time_only: @time_only)
-      end
-    end
-
-    # Yields the path of the plan: the file that was given, or one that is made of a capture and is gone afterwards.
-    def with_plan
-      return yield(@path) if PlanFile.plan?(@path)
-
-      Tempfile.create("heapline-plan") do |file|
-        self.class.export(@path, file.path)
-        yield file.path
+        Model::Replay::Comparison.new(plan: plan, variants: variants, missing: @missing, problems: problems,
+                                      touching: @touching, time_only: @time_only)
       end
     end
 
     private
+
+    # Yields the path of the plan (the file that was given, or one that is made of a capture and is gone afterwards),
+    # and what could not be read.
+    def with_plan(reading)
+      return yield(@path, []) if PlanFile.plan?(@path)
+
+      Tempfile.create("heapline-plan") do |file|
+        problems = self.class.export(@path, file, &reading)
+        yield file.path, problems
+      end
+    end
 
     # Array of [Allocator, About, settings].
     def candidates

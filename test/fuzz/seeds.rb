@@ -5,6 +5,7 @@ $LOAD_PATH.unshift(File.expand_path("..", __dir__))
 require "support/flight_builder"
 require "support/growth_simulator"
 require "support/heap_dumps"
+require "support/plans"
 require "stringio"
 require "zlib"
 
@@ -33,6 +34,14 @@ def heap_dump
     "{\"address\":\"0x18\", \"type\":\"NONE\"}\n{\"address\":\"0x11\", \"type\":\"SHAPE\", \"memsize\":8}\n"
 end
 
+# A plan with all operations, of two threads and two epochs.
+def plan
+  plan = PlanBuilder.new.malloc(0, 10, awaited: true).wait(0, 1, thread: 1).free(0, thread: 1)
+  plan.calloc(0, 20).realloc(0, 500).aligned(1, 64, 6)
+  1100.times { |i| plan.malloc(2, i).free(2) }
+  plan.malloc(3, 5, thread: 1).ends(1).to_s
+end
+
 # name => bytes
 SEEDS = {
   "flight_reader" => lambda {
@@ -44,6 +53,9 @@ SEEDS = {
     log = GrowthSimulator.new(seed: 1, lines: 3, every: 60, kinds: %i[constant churn]).write(StringIO.new).string
     line = log.lines.first
     [["log", log], ["torn", line[0, 300] + line], ["escapes", line.gsub("/", "\\u002f")], ["prefix", "I, {x}: #{line}"]]
+  },
+  "plan" => lambda {
+    [["whole", plan], ["small", PlanBuilder.new.malloc(0, 1).to_s], ["torn", plan[0..-30]]]
   },
   "heap_dump" => lambda {
     [["plain", heap_dump], ["torn", heap_dump[0..-30]], ["twice", heap_dump * 2], ["gzip", Zlib.gzip(heap_dump)]]

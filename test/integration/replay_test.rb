@@ -57,7 +57,7 @@ class ReplayTest < Minitest::Test
       plan.wait(to, i + 1, thread: from)
     end
     run = replay(plan)
-    assert_equal [5000, 5000], run["calls"].values_at("malloc", "free").map { |call| call["count"] }
+    assert_equal([5000, 5000], run["calls"].values_at("malloc", "free").map { |call| call["count"] })
   end
 
   # Threads that took turns take turns again: each has 8 MB for a while, never both.
@@ -87,7 +87,7 @@ class ReplayTest < Minitest::Test
     5000.times { |i| plan.malloc(i, 4000) }
     samples = replay(plan)["samples"]
     assert_equal [1024, 2048, 3072, 4096], samples.first(4).map(&:first)
-    assert_equal [1024 * 4000, 2048 * 4000], samples.first(2).map { |sample| sample[1] }
+    assert_equal([1024 * 4000, 2048 * 4000], samples.first(2).map { |sample| sample[1] })
     samples.each { |_, live, resident| assert_in_delta live, resident, MB }
     assert_empty replay(plan, "--no-samples")["samples"]
   end
@@ -141,7 +141,8 @@ class ReplayTest < Minitest::Test
 
   def test_more_memory_than_there_is
     large = PlanBuilder.new.malloc(0, 100 * MB)
-    assert_refused("needs more memory at its peak than is free here (100000000 bytes)", large.to_s, "--limit=#{50 * MB}")
+    assert_refused("needs more memory at its peak than is free here (100000000 bytes)", large.to_s,
+                   "--limit=#{50 * MB}")
     hidden = PlanBuilder.new.malloc(0, 100 * MB).header(peak: 1)
     assert_refused("grew to the limit", hidden.to_s, "--limit=#{50 * MB}")
   end

@@ -113,9 +113,6 @@ class PlanBuilder
   end
 
   def call(kind, thread, slot, awaited, *numbers)
-    known = @threads.size > thread
-    stream(thread)
-    raw(0, :start, number(thread)) unless known || thread.zero?
     enter(thread)
     one = stream(thread)
     one.bytes << (KINDS.index(kind) | (awaited ? AWAITED : 0)).chr.b << number(fold(slot - one.slot))
@@ -140,7 +137,9 @@ class PlanBuilder
 
   def enter(thread)
     epoch = @calls / WINDOW
+    known = @threads.size > thread
     one = stream(thread)
+    raw(0, :start, number(thread)) unless known || thread.zero?
     return if one.epoch == epoch
 
     @epochs << [0, 0, 0] until @epochs.size > epoch

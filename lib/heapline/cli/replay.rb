@@ -33,7 +33,7 @@ module Heapline
       def define(parser)
         define_variants(parser)
         define_measuring(parser)
-        parser.on("--export PLAN", "write the plan to PLAN and replay nothing: sizes, order and threads, no names") do |to|
+        parser.on("--export PLAN", "write the plan to PLAN and replay nothing: sizes, order, threads, no names") do |to|
           @options[:export] = to
         end
         parser.on("--format NAME", FORMATS, FORMATS.join(", ")) { |value| @options[:format] = value }
@@ -45,16 +45,18 @@ module Heapline
 
       def define_variants(parser)
         names = Heapline::Replay::Allocator::NAMES
-        parser.on("--allocator LIST", Array, "#{names.join(", ")} or LIB.so; the first is what the others are compared " \
-                                             "with (all that are installed)") { |list| @options[:allocators] = list }
-        parser.on("--env NAME=VALUE,…", "try these values of an allocator's setting, beside none; again for another") do |word|
+        parser.on("--allocator LIST", Array, "#{names.join(", ")}, or LIB.so (all installed)") do |list|
+          @options[:allocators] = list
+        end
+        parser.on("--env NAME=VALUES", "values of a setting to try beside none; again for others") do |word|
           (@options[:settings] ||= Heapline::Replay::Settings.new).add(word)
         end
       end
 
       def define_measuring(parser)
         parser.on("--repeat N", "rounds (#{Heapline::Replay::REPEAT})") { |value| @options[:repeat] = repeat(value) }
-        parser.on("--touch PAGES", Heapline::Replay::TOUCHING, "which pages of blocks are written to: written, all, none") do |value|
+        touching = Heapline::Replay::TOUCHING
+        parser.on("--touch PAGES", touching, "pages of blocks to write to: #{touching.join(", ")}") do |value|
           @options[:touching] = value
         end
         parser.on("--time-only", "measure the time of the calls and nothing else") { @options[:time_only] = true }
@@ -75,20 +77,34 @@ module Heapline
       end
 
       def compare(path)
-        progress = Format::Progress.new(@err)
         replay = Heapline::Replay.new(path, **@options.slice(:allocators, :settings, :repeat, :touching, :time_only))
-        replay.compare { |done, total| progress.steps(done, total, "replays") }
+        with_progress do |progress|
+          replay.compare(reading: progress) { |done, total| progress.steps(done, total, "replays") }
+        end
+      end
+
+      def with_progress
+        progress = Format::Progress.new(@err)
+        yield progress
       ensure
         progress&.finish
       end
 
       def export(path)
-        Heapline::Replay.export(path, @options[:export])
-        plan = Heapline::Replay::PlanFile.read(@options[:export])
-        bytes = Format::Units.bytes(File.size(@options[:export]))
-        @out.puts "wrote #{Format::Inert.text(@options[:export])}: #{Format::Units.count(plan.calls)} calls of " \
-                  "#{Format::Units.count(plan.threads)} threads in #{bytes}"
-        OK
+        to = @options[:export]
+        problems = []
+        OutputFile.write(to) do |file|
+          with_progress { |progress| problems = Heapline::Replay.export(path, file, &progress) }
+        end
+        problems.each { |problem| @err.puts "heapline: #{Format::Inert.text(problem)}" }
+        @out.puts exported(to, Heapline::Replay::PlanFile.read(to))
+        problems.empty? ? OK : PROBLEM
+      end
+
+      def exported(file, plan)
+        threads = "#{Format::Units.count(plan.threads)} thread#{"s" if plan.threads != 1}"
+        "wrote #{Format::Inert.text(file)}: #{Format::Units.count(plan.calls)} calls of #{threads} in " \
+          "#{Format::Units.bytes(File.size(file))}"
       end
 
       # Text is what nothing else was said of.
@@ -97,7 +113,12 @@ module Heapline
 
         file = @options[:output].to_s
         found = file.end_with?(".svg") ? "svg" : Format.of_file(file)
-        FORMATS.include?(found) ? found : raise(UsageError, "a replay cannot be written as #{found}: #{FORMATS.join(", ")}")
+        if FORMATS.include?(found)
+          found
+        else
+          raise(UsageError,
+                "a replay cannot be written as #{found}: #{FORMATS.join(", ")}")
+        end
       end
     end
   end

@@ -25,6 +25,11 @@ module Heapline
         draw { text(done, total) }
       end
 
+      # For who wants a block.
+      def to_proc
+        method(:call).to_proc
+      end
+
       # The same for what is counted in `things`.
       def steps(done, total, things)
         draw { "#{bar(done, total)} #{done} of #{total} #{things}" }

@@ -8,7 +8,7 @@ module Heapline
     class Terminal
       DEFAULT_WIDTH = 120
       CODES = { bold: "1", dim: "2", reverse: "7", red: "31", green: "32", yellow: "33", cyan: "36" }.freeze
-      ASCII = { "▼" => "v", "·" => "-", "…" => "...", "—" => "-", "→" => "->", "←" => "<-" }.freeze
+      ASCII = { "▼" => "v", "·" => "-", "…" => "...", "—" => "-", "→" => "->", "←" => "<-", "±" => "+-" }.freeze
 
       attr_reader :width
 
@@ -37,7 +37,7 @@ module Heapline
 
       # Our own signs, in ASCII where the locale has no others.
       def sign(text)
-        unicode? ? text : text.gsub(/[▼·…—→←]/, ASCII)
+        unicode? ? text : text.gsub(/[▼·…—→←±]/, ASCII)
       end
 
       # A name from outside, made inert and shown in what the locale can print.

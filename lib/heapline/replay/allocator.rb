@@ -12,11 +12,12 @@ module Heapline
         "glibc" => nil,
         "jemalloc" => { files: %w[libjemalloc.so.2], package: "libjemalloc2" },
         "tcmalloc" => { files: %w[libtcmalloc_minimal.so.4 libtcmalloc.so.4], package: "libtcmalloc-minimal4" },
-        "mimalloc" => { files: %w[libmimalloc.so.2 libmimalloc.so.2.[0-9]* libmimalloc.so.3], package: "libmimalloc2.0" }
+        "mimalloc" => { files: %w[libmimalloc.so.2 libmimalloc.so.2.[0-9]* libmimalloc.so.3],
+                        package: "libmimalloc2.0" }
       }.freeze
       NAMES = KNOWN.keys.freeze
-      DIRECTORIES = ["/usr/lib/#{RbConfig::CONFIG["target_cpu"]}-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib64",
-                     "/usr/local/lib"].freeze
+      DIRECTORIES = ["/usr/lib/#{RbConfig::CONFIG["target_cpu"]}-linux-gnu", "/usr/lib64", "/usr/lib",
+                     "/usr/local/lib64", "/usr/local/lib"].freeze
       # Settings by what they begin with, and the allocator that reads them.
       SETTINGS = { "MALLOC_CONF" => "jemalloc", "_RJEM_MALLOC_CONF" => "jemalloc", "MALLOC_" => "glibc",
                    "GLIBC_TUNABLES" => "glibc", "TCMALLOC_" => "tcmalloc", "MIMALLOC_" => "mimalloc" }.freeze
@@ -44,7 +45,7 @@ module Heapline
 
       def self.installed(name, directories)
         patterns = KNOWN.fetch(name)[:files]
-        directories.product(patterns).lazy.flat_map { |directory, file| Dir[File.join(directory, file)].sort }.first
+        directories.product(patterns).lazy.flat_map { |directory, file| Dir[File.join(directory, file)] }.first
       end
 
       def self.missing(name)

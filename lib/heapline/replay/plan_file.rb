@@ -5,12 +5,31 @@ require_relative "../model/replay"
 
 module Heapline
   class Replay
-    # The beginning of a plan; docs/replay-plan.md describes it. What follows is read by the replayer alone.
+    # Plans as files: made of a capture by heapline/capture.so, read by the replayer. docs/replay-plan.md describes
+    # them; here is only their beginning.
     module PlanFile
       MAGIC = "HLPLAN\r\n".b
       SIZE = 136
+      EXTENSION = "heapline/capture.so"
       FIELDS = %i[threads slots calls allocations bytes_allocated peak_live_bytes end_live_bytes largest_bytes left_out
                   recorded_ns].freeze
+
+      MISSING = <<~MESSAGE.chomp
+        captures cannot be read: this heapline was built without zstd
+          Debian, Ubuntu   apt-get install g++ libzstd-dev
+          Fedora, RHEL     dnf install gcc-c++ libzstd-devel
+          Alpine           apk add g++ zstd-dev
+          Arch             pacman -S gcc zstd
+        then install the gem again: gem pristine heapline
+      MESSAGE
+
+      # Write the plan of a capture to `io`, an empty file. Yields [bytes read, bytes in all]. Returns an Array of
+      # String: what of the capture could not be read. Raises Error.
+      def self.make(path, io, &)
+        load_extension
+        io.flush
+        Native.write_plan(path, io.fileno, &)
+      end
 
       # Does a file begin as a plan does?
       def self.plan?(path)
@@ -30,6 +49,13 @@ module Heapline
       rescue SystemCallError => e
         raise Error, "#{name} cannot be read: #{e.message[/\A[^@]*[^@ ]/]}"
       end
+
+      def self.load_extension
+        require EXTENSION
+      rescue LoadError => e
+        raise Error, e.path == EXTENSION ? MISSING : "captures cannot be read: #{e.message}"
+      end
+      private_class_method :load_extension
     end
   end
 end

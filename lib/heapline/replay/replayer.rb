@@ -38,7 +38,12 @@ module Heapline
         refuse(allocator, "has no malloc of its own") unless library?(allocator, answer["library"])
         refuse(allocator, "has malloc, but not #{answer["missing"]}") unless answer["missing"].empty?
 
-        name = answer["allocator"] == "other" ? allocator.name : answer.values_at("allocator", "version").join(" ").strip
+        name = if answer["allocator"] == "other"
+                 allocator.name
+               else
+                 answer.values_at("allocator",
+                                  "version").join(" ").strip
+               end
         About.new(name: name, library: allocator.path)
       end
 
@@ -65,8 +70,8 @@ module Heapline
         return said unless said.empty? || status.signaled?
         return "the replay was killed: there was not enough memory, or somebody did it" if status.termsig == 9
 
-        "the replay ended by #{status.signaled? ? "SIG#{Signal.signame(status.termsig)}" : "exit #{status.exitstatus}"}" \
-          "#{": #{said}" unless said.empty?}"
+        how = status.signaled? ? "SIG#{Signal.signame(status.termsig)}" : "exit #{status.exitstatus}"
+        "the replay ended by #{how}#{": #{said}" unless said.empty?}"
       end
 
       def library?(allocator, library)

@@ -33,8 +33,9 @@ module Heapline
           @comparison = comparison
         end
 
-        # Array of Column.
-        def all
+        # Array of Column. sign: before a margin.
+        def all(sign: "±")
+          @sign = sign
           time = TIME.map { |figure, title| estimate(figure, title) { |value| Columns.seconds(value) } }
           return time if @comparison.time_only
 
@@ -54,12 +55,12 @@ module Heapline
           value >= 0.1 ? format("%.0f ms", value * 1000) : format("%.2f ms", value * 1000)
         end
 
-        # Half of an interval: "±2 %"; empty where there is none.
-        def self.margin(estimate)
+        # Half of an interval: " ±2 %"; empty where there is none.
+        def self.margin(estimate, sign)
           margin = estimate.margin
           return "" unless margin
 
-          " ±#{margin >= 0.0095 ? format("%.0f", margin * 100) : format("%.1f", margin * 100)} %"
+          " #{sign}#{margin >= 0.0095 ? format("%.0f", margin * 100) : format("%.1f", margin * 100)} %"
         end
 
         private
@@ -68,7 +69,7 @@ module Heapline
           Column.new(key: figure, title: title, number: ->(variant) { variant.estimate(figure)&.median },
                      words: lambda do |variant|
                        found = variant.estimate(figure)
-                       found ? "#{yield(found.median)}#{Columns.margin(found)}" : "-"
+                       found ? "#{yield(found.median)}#{Columns.margin(found, @sign)}" : "-"
                      end)
         end
 

@@ -8,8 +8,8 @@ require_relative "words"
 module Heapline
   module Format
     module Replay
-      # A Model::Replay::Comparison as one HTML file that needs nothing else, not even a script: its policy allows the one
-      # style that is in it.
+      # A Model::Replay::Comparison as one HTML file that needs nothing else, not even a script: its policy allows the
+      # one style that is in it.
       class Html
         POLICY = "default-src 'none'; style-src '%<style>s'; base-uri 'none'; form-action 'none'"
         STYLE = <<~CSS.freeze
@@ -46,14 +46,17 @@ module Heapline
 
         # Write the page to `io`.
         def render(comparison, io)
-          words = Words.new(comparison)
-          body = [soft(words.facts.drop(1)), soft(words.manner), section("Recommendation", lines(words.advice)),
-                  section("Figures", table(comparison)), picture(comparison), missing(comparison)].join("\n")
-          io.write(format(PAGE, policy: format(POLICY, style: digest), title: escape(comparison.plan.name), style: STYLE,
-                                body: body))
+          io.write(format(PAGE, policy: format(POLICY, style: digest), title: escape(comparison.plan.name),
+                                style: STYLE, body: body(comparison, Words.new(comparison)).join("\n")))
         end
 
         private
+
+        def body(comparison, words)
+          advice = words.advice.map { |parts| parts.join(" · ") }
+          [soft(words.facts.drop(1)), soft(words.manner), section("Recommendation", lines(advice)),
+           section("Figures", table(comparison)), picture(comparison), *notes(comparison)]
+        end
 
         def digest
           "sha256-#{[Digest::SHA256.digest(STYLE)].pack("m0")}"
@@ -90,8 +93,10 @@ module Heapline
           comparison.time_only ? "" : section("RSS over the calls", Svg.new.figure(comparison))
         end
 
-        def missing(comparison)
-          comparison.missing.empty? ? "" : section("Not measured", lines(comparison.missing))
+        def notes(comparison)
+          { "Not measured" => comparison.missing, "Not read" => comparison.problems }.filter_map do |title, texts|
+            section(title, lines(texts)) unless texts.empty?
+          end
         end
       end
     end

@@ -27,10 +27,14 @@ module Heapline
           { schema_version: SCHEMA_VERSION, plan: plan(comparison.plan), rounds: comparison.rounds,
             touching: comparison.touching, time_only: comparison.time_only,
             variants: comparison.variants.map { |variant| variant(variant, comparison) },
-            missing: comparison.missing.map { |words| text(words) }, advice: advice(comparison) }
+            missing: texts(comparison.missing), problems: texts(comparison.problems), advice: advice(comparison) }
         end
 
         private
+
+        def texts(words)
+          words.map { |each| text(each) }
+        end
 
         def plan(plan)
           plan.to_h.merge(name: text(plan.name))
@@ -60,7 +64,7 @@ module Heapline
           advice = comparison.advice
           changes = %i[time] + (comparison.time_only ? [] : %i[peak final])
           { reason: advice.reason, variant: text(advice.variant.name),
-            words: Words.new(comparison).advice.map { |line| text(line) },
+            words: texts(Words.new(comparison).advice.flatten),
             **changes.to_h { |change| [:"#{change}_change", estimate(advice.public_send(change))] } }
         end
       end

@@ -80,7 +80,7 @@ module Heapline
 
         def short(calls)
           [[1_000_000, "M"], [1000, "k"]].each do |size, unit|
-            return "#{(calls.fdiv(size)).round(1).to_s.delete_suffix(".0")} #{unit}" if calls >= size
+            return "#{calls.fdiv(size).round(1).to_s.delete_suffix(".0")} #{unit}" if calls >= size
           end
           "#{calls} calls"
         end
@@ -113,7 +113,7 @@ module Heapline
 
         # After the first COLOURS the lines are dashed.
         def colour(number)
-          "c#{number % COLOURS}#{" dashed" if number / COLOURS % 2 == 1}"
+          "c#{number % COLOURS}#{" dashed" if number / COLOURS.odd?}"
         end
 
         def legend

@@ -12,8 +12,8 @@ module Heapline
           columns = Columns.new(comparison)
           sort = columns.sort
           rows = comparison.variants.sort_by { |variant| variant.estimate(sort).median }
-          super(rows, columns: columns.all, sort: sort, terminal: terminal, dispensable: Columns::LEAST,
-                      name: "allocator")
+          super(rows, columns: columns.all(sign: terminal.sign("±")), sort: sort, terminal: terminal,
+                      dispensable: Columns::LEAST, name: "allocator")
         end
 
         private

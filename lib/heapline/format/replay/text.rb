@@ -32,7 +32,9 @@ module Heapline
 
         def heading(words)
           first, *rest = wrapped(words.facts)
-          ["#{@terminal.style("heapline replay", :bold)}  #{first}", *rest, *wrapped(words.manner).map { |line| "  #{line}" }]
+          ["#{@terminal.style("heapline replay", :bold)}  #{first}", *rest, *wrapped(words.manner).map do |line|
+            "  #{line}"
+          end]
         end
 
         def wrapped(parts)
@@ -69,12 +71,16 @@ module Heapline
 
         def advice(words)
           mark = @terminal.style("recommendation", :bold)
-          first, *rest = words.advice.map { |line| @terminal.inert(line) }
-          ["  #{mark}  #{first}", *rest.map { |line| "#{" " * 18}#{line}" }]
+          first, *rest = words.advice.flat_map { |parts| wrapped(parts) }
+          ["  #{mark}  #{first}", *rest.map { |line| "    #{line}" }]
         end
 
         def notes(comparison)
-          comparison.missing.map { |text| "  #{@terminal.style("not measured", :dim)}  #{@terminal.inert(text)}" }
+          marked("not measured", :dim, comparison.missing) + marked("not read", :red, comparison.problems)
+        end
+
+        def marked(mark, style, texts)
+          texts.map { |text| "  #{@terminal.style(mark, style)}  #{@terminal.inert(text)}" }
         end
       end
     end

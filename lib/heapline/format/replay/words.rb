@@ -33,13 +33,13 @@ module Heapline
           ["median of #{rounds} in turn, ± half of its #{confidence} % interval", TOUCHING.fetch(@comparison.touching)]
         end
 
-        # The recommendation: Array of String, one sentence each.
+        # The recommendation: Array of lines, each an Array of String.
         def advice
           advice = @comparison.advice
           case advice.reason
-          when :unsure then [unsure]
-          when :none then [none]
-          else ["take #{advice.variant.name}: #{changes(advice).join(", ")}", *price(advice)]
+          when :unsure then [[unsure]]
+          when :none then [[none]]
+          else [["take #{advice.variant.name}"], ["against #{@comparison.baseline.name}", *changes(advice)]]
           end
         end
 
@@ -58,7 +58,7 @@ module Heapline
           rounded = (part * 100).round(part.abs < 0.0995 ? 1 : 0)
           "#{"+" if rounded.positive?}#{rounded}"
         end
-        private_class_method :percent, :number
+        private_class_method :number
 
         private
 
@@ -81,20 +81,17 @@ module Heapline
         end
 
         def changes(advice)
-          time = "time in calls #{Words.change(advice.time)}"
-          return [time] if @comparison.time_only
+          time = ["time in calls #{Words.change(advice.time)}#{of_program(advice.time_of_program)}"]
+          return time if @comparison.time_only
 
-          ["peak RSS #{Words.change(advice.peak)}", "at the end #{Words.change(advice.final)}", time]
+          ["peak RSS #{Words.change(advice.peak)}", "at the end #{Words.change(advice.final)}", *time]
         end
 
         # What the time in calls is to the program as a whole.
-        def price(advice)
-          part = advice.time_of_program
-          return [] unless part
+        def of_program(part)
+          return "" unless part
 
-          how = part.negative? ? "less" : "more"
-          [format("that is %.1f %% of the program's time %s in the allocator; against %s", part.abs * 100, how,
-                  @comparison.baseline.name)]
+          ", #{Words.percent(part)} of the time that the recording took"
         end
       end
     end

@@ -11,14 +11,16 @@ module Heapline
       # One plan on several allocators.
       class Comparison
         # plan: Plan; variants: Array of Variant, all with as many runs; the first is what the others are compared with.
-        # missing: Array of String, allocators that were not measured, and why. touching: :none, :written or :all.
+        # missing: Array of String, allocators that were not measured, and why.
+        # problems: Array of String, what of the recording could not be read. touching: :none, :written or :all.
         # time_only: was nothing but time measured?
-        attr_reader :plan, :variants, :missing, :touching, :time_only
+        attr_reader :plan, :variants, :missing, :problems, :touching, :time_only
 
-        def initialize(plan:, variants:, missing: [], touching: :written, time_only: false)
+        def initialize(plan:, variants:, missing: [], problems: [], touching: :written, time_only: false)
           @plan = plan
           @variants = variants.freeze
           @missing = missing.freeze
+          @problems = problems.freeze
           @touching = touching
           @time_only = time_only
           freeze

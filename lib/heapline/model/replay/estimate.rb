@@ -5,10 +5,10 @@ module Heapline
     module Replay
       # A median and the interval that it lies in, of values that were measured again and again.
       #
-      # The interval is between two of the values in their order, as far inside as leaves a confidence of CONFIDENCE: the
-      # median of whatever the values come from is above or below each of them with even chances, so that the binomial
-      # distribution says how likely it is outside (Conover, Practical Nonparametric Statistics, 3.2). Nothing is
-      # assumed of how they are spread. Fewer than six values do not suffice for it: then it is all of them.
+      # The interval is between two of the values in their order, as far inside as leaves a confidence of CONFIDENCE:
+      # the median of whatever the values come from is above or below each of them with even chances, so that the
+      # binomial distribution says how likely it is outside (Conover, Practical Nonparametric Statistics, 3.2). Nothing
+      # is assumed of how they are spread. Fewer than six values do not suffice for it: then it is all of them.
       class Estimate
         CONFIDENCE = 0.95
 

@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/replays"
+
+class AdviceTest < Minitest::Test
+  include Replays
+
+  def test_less_memory
+    advice = replay_comparison.advice
+    assert_equal [:memory, "jemalloc 5.3.0 MALLOC_CONF=a:1,b:2"], [advice.reason, advice.variant.name]
+    assert_in_delta(-0.2, advice.peak.median, 0.001)
+    assert_in_delta(-0.4, advice.final.median, 0.001)
+    assert_in_delta 0.1, advice.time.median, 0.001
+    assert_in_delta 0.05 / 12.5, advice.time_of_program, 0.0001
+  end
+
+  # Of those with as little memory the fastest, though another one has the least.
+  def test_the_fastest_of_the_small
+    advice = advise("a" => { peak: 100 }, "b" => { peak: 79.5, seconds: 0.9 }, "c" => { peak: 80, seconds: 0.2 })
+    assert_equal [:memory, "c"], [advice.reason, advice.variant.name]
+  end
+
+  def test_the_least_where_it_is_far_ahead
+    advice = advise("a" => { peak: 100 }, "b" => { peak: 60, seconds: 0.9 }, "c" => { peak: 80, seconds: 0.2 })
+    assert_equal [:memory, "b"], [advice.reason, advice.variant.name]
+  end
+
+  def test_faster_where_memory_is_the_same
+    advice = advise("a" => {}, "b" => { peak: 99.5, seconds: 0.3 }, "c" => { peak: 100, seconds: 0.2 })
+    assert_equal [:time, "c"], [advice.reason, advice.variant.name]
+  end
+
+  # A tenth less, but one round says the opposite: no difference beyond the noise.
+  def test_noise_is_no_difference
+    noisy = [90, 91, 104, 89, 90].map { |peak| { peak: peak } }
+    assert_equal :none, advice_of({ "a" => [{ peak: 100 }] * 5, "b" => noisy }).reason
+    assert_equal "a", advice_of({ "a" => [{ peak: 100 }] * 5, "b" => noisy }).variant.name
+  end
+
+  def test_small_differences_are_none
+    advice = advise("a" => {}, "b" => { peak: 98, seconds: 0.47 })
+    assert_equal :none, advice.reason
+  end
+
+  def test_one_round_is_not_sure
+    assert_equal :unsure, advice_of({ "a" => [{ peak: 100 }], "b" => [{ peak: 10 }] }).reason
+    assert_equal :unsure, advice_of({ "a" => [{ peak: 100 }] * 5 }).reason
+  end
+
+  def test_time_only
+    rounds = { "a" => { seconds: 0.5 }, "b" => { peak: 10, seconds: 0.5 }, "c" => { seconds: 0.4 } }
+    advice = advice_of(rounds.transform_values { |run| [run] * 5 }, time_only: true)
+    assert_equal [:time, "c"], [advice.reason, advice.variant.name]
+  end
+
+  def test_a_plan_that_knows_no_time
+    comparison = Replays::Model::Comparison.new(plan: replay_plan(recorded_seconds: 0.0),
+                                                variants: replay_comparison.variants)
+    assert_nil comparison.advice.time_of_program
+  end
+
+  private
+
+  # Five rounds that hardly differ.
+  def advise(variants)
+    advice_of(variants.transform_values do |run|
+      Array.new(5) do |i|
+        { peak: run.fetch(:peak, 100) + (i * 0.01), seconds: run.fetch(:seconds, 0.5) + (i * 0.0001) }
+      end
+    end)
+  end
+
+  def advice_of(variants, **options)
+    list = variants.map { |name, runs| replay_variant(name, runs) }
+    Replays::Model::Comparison.new(plan: replay_plan, variants: list, **options).advice
+  end
+end
