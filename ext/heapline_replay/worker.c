@@ -71,7 +71,7 @@ static void account_time(struct hl_worker *worker, uint32_t op, uint64_t ticks) 
 static void perform(struct hl_replay *replay, struct hl_worker *worker, const struct hl_operation *operation) {
     const uint64_t size = operation->number;
     uint64_t former = 0, before, after;
-    void *block = operation->op >= HL_PLAN_REALLOC ? take(replay, operation, &former) : NULL;
+    void *taken = operation->op >= HL_PLAN_REALLOC ? take(replay, operation, &former) : NULL, *block = NULL;
     switch (operation->op) {
     case HL_PLAN_MALLOC:
         before = hl_ticks();
@@ -90,12 +90,12 @@ static void perform(struct hl_replay *replay, struct hl_worker *worker, const st
         break;
     case HL_PLAN_REALLOC:
         before = hl_ticks();
-        block = realloc(block, size);
+        block = realloc(taken, size);
         after = hl_ticks();
         break;
     default:
         before = hl_ticks();
-        free(block);
+        free(taken);
         after = hl_ticks();
         break;
     }

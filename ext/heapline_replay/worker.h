@@ -34,7 +34,7 @@ struct hl_replay {
     enum hl_touching touching;
     uint64_t limit; /* bytes of RSS at which the replay is given up */
     void (*start)(uint32_t thread);
-    void (*fail)(const char *problem, uint64_t bytes) __attribute__((noreturn)); /* bytes: 0: of no matter */
+    void (*fail)(const char *problem, uint64_t bytes); /* must not return; bytes: 0: of no matter */
 };
 
 /* Perform all of a thread's operations. */

@@ -113,7 +113,7 @@ module Heapline
 
         # After the first COLOURS the lines are dashed.
         def colour(number)
-          "c#{number % COLOURS}#{" dashed" if number / COLOURS.odd?}"
+          "c#{number % COLOURS}#{" dashed" if (number / COLOURS).odd?}"
         end
 
         def legend
