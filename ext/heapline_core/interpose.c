@@ -4,8 +4,8 @@
  *
  * Gate open: forward, then count (birth), or count, then forward (death). Gate closed: boot, forward, or a child that
  * must first get a flight file of its own. Functions reached from here are lane.h (counting) and location.h (where).
- * While blocks are kept, each has a tail and a mark besides (block_map.h); this goes the way of the closed gate, so
- * that the hot path tests nothing more. `tail` is its size, 0 where blocks are not kept.
+ * While blocks are kept, each has a tail and a mark besides (block_map.h); while a recording goes on, each call is an
+ * event besides (recorder.h). Both go the way of the closed gate, so that the hot path tests nothing more.
  *
  * I1  errno and results are what the allocator below gave.
  * I2  A block is counted before the program gets it, its free before the allocator gets it back.
@@ -26,8 +26,25 @@
 #include "location.h"
 #include "native_stack.h"
 #include "real_malloc.h"
+#include "recorder.h"
 #include "site_table.h"
 #include "trailer.h"
+
+/* What is done besides counting. */
+struct way {
+    uint32_t tail;    /* bytes behind the trailer; 0: blocks are not kept */
+    uint32_t event;   /* enum hl_event of the function that was called; HL_EVENT_NONE: nothing is recorded */
+    size_t alignment; /* that was asked for, for the event */
+};
+
+/* Nothing: known when the hot path is compiled. */
+HL_INLINE struct way hot(void) {
+    return (struct way){0, HL_EVENT_NONE, 0};
+}
+
+HL_INLINE struct way slow(uint32_t event) {
+    return (struct way){hl_block_tail_size, hl_recording() ? event : HL_EVENT_NONE, 0};
+}
 
 /* Room for the trailer and the tail; a size that leaves none is passed on as it is, to fail as it would. */
 HL_INLINE size_t padded(size_t size, size_t tail) {
@@ -42,8 +59,11 @@ HL_INLINE size_t usable_of(void *block, size_t tail) {
 
 /* ---- birth and death off the hot path: quiet, starting or ending threads, threads without a lane ---- */
 
-HL_COLD static void birth_slow(struct hl_thread *thread, void *block, size_t usable, size_t size, uintptr_t caller) {
-    if (thread->busy) return; /* heapline's own (G2) */
+/* These return whether the event that the way demands was recorded. */
+HL_COLD static int birth_slow(struct hl_thread *thread, void *block, size_t usable, size_t size, uintptr_t caller,
+                              struct way way) {
+    int recorded = 0;
+    if (thread->busy) return 0; /* heapline's own (G2) */
     const int saved = errno;
     hl_guard_enter(thread);
     struct hl_lane *own = hl_lifecycle_lane(thread), *lane = own ? own : hl_lane_shared_lock();
@@ -55,10 +75,14 @@ HL_COLD static void birth_slow(struct hl_thread *thread, void *block, size_t usa
         else if (!thread->quiet)
             site = hl_locate_slow(lane, 0, caller, !thread->starting);
         hl_lane_birth(lane, block, usable, size, hl_lane_place(lane, site), site == HL_SITE_QUIET);
+        if (way.event && site != HL_SITE_QUIET)
+            recorded = hl_record_birth(lane, way.event, block, size, way.alignment, caller,
+                                       !thread->starting && !thread->exiting);
     }
     if (!own) hl_lane_shared_unlock();
     hl_guard_leave(thread);
     errno = saved;
+    return recorded;
 }
 
 HL_COLD static void death_slow(struct hl_thread *thread, struct hl_trailer trailer) {
@@ -78,15 +102,13 @@ HL_COLD static void death_slow(struct hl_thread *thread, struct hl_trailer trail
     errno = saved;
 }
 
-HL_INLINE void count_birth(void *block, size_t usable, size_t size, uintptr_t caller) {
+HL_INLINE int count_birth(void *block, size_t usable, size_t size, uintptr_t caller, struct way way) {
     struct hl_thread *thread = &hl_thread;
     struct hl_lane *lane = thread->lane;
-    if (HL_UNLIKELY(!lane)) {
-        birth_slow(thread, block, usable, size, caller);
-        return;
-    }
+    if (HL_UNLIKELY(!lane)) return birth_slow(thread, block, usable, size, caller, way);
     hl_lane_follow_and_answer(lane);
     hl_lane_birth(lane, block, usable, size, hl_locate(lane, caller), 0);
+    return way.event && hl_record_birth(lane, way.event, block, size, way.alignment, caller, 1);
 }
 
 /* Make a block that was counted findable. heapline's own are neither (G2); nor is what a signal's handler allocates
@@ -100,16 +122,39 @@ HL_COLD static void keep_block(void *block, size_t usable, uintptr_t caller) {
     hl_guard_leave(thread);
 }
 
-HL_INLINE void birth(void *block, size_t size, uintptr_t caller, size_t tail) {
-    const size_t usable = hl_real_usable(block) - tail;
-    count_birth(block, usable, size, caller);
-    if (HL_UNLIKELY(tail)) keep_block(block, usable, caller);
+HL_INLINE int birth(void *block, size_t size, uintptr_t caller, struct way way) {
+    const size_t usable = hl_real_usable(block) - way.tail;
+    const int recorded = count_birth(block, usable, size, caller, way);
+    if (HL_UNLIKELY(way.tail)) keep_block(block, usable, caller);
+    return recorded;
+}
+
+/* Of a block that was counted, while it is one. Quiet ones are in no recording either. */
+HL_COLD static void record_death_slow(uint32_t event, const void *block, const struct hl_trailer *trailer) {
+    struct hl_thread *thread = &hl_thread;
+    if (trailer->site == HL_SITE_QUIET || (thread->busy && !thread->own)) return;
+    const int saved = errno;
+    hl_guard_enter(thread);
+    struct hl_lane *own = hl_lifecycle_lane(thread), *lane = own ? own : hl_lane_shared_lock();
+    if (lane) hl_record_death(lane, event, block);
+    if (!own) hl_lane_shared_unlock();
+    hl_guard_leave(thread);
+    errno = saved;
+}
+
+HL_INLINE void record_death(uint32_t event, const void *block, const struct hl_trailer *trailer) {
+    struct hl_lane *lane = hl_thread.lane;
+    if (HL_LIKELY(lane && trailer->site != HL_SITE_QUIET))
+        hl_record_death(lane, event, block);
+    else
+        record_death_slow(event, block, trailer);
 }
 
 /* `usable` is the block's without its tail. The trailer is gone afterwards. */
-HL_INLINE void death(void *block, size_t usable, const struct hl_trailer *trailer) {
+HL_INLINE void death(void *block, size_t usable, const struct hl_trailer *trailer, uint32_t event) {
     struct hl_thread *thread = &hl_thread;
     struct hl_lane *lane = thread->lane;
+    if (event) record_death(event, block, trailer);
     if (HL_UNLIKELY(trailer->watched)) hl_location_forget(block, usable);
     if (HL_UNLIKELY(usable >= HL_MAPPED_LEAST)) hl_lane_count_mapped(-hl_real_mapped(block));
     hl_trailer_erase(block, usable);
@@ -123,82 +168,89 @@ HL_INLINE void death(void *block, size_t usable, const struct hl_trailer *traile
 
 /* ---- gate open ---- */
 
-HL_INLINE void *born(void *block, size_t size, uintptr_t caller, size_t tail) {
-    if (HL_UNLIKELY(tail) && block) hl_block_wipe(block, 0, size);
-    if (HL_LIKELY(block != NULL)) birth(block, size, caller, tail);
+HL_INLINE void *born(void *block, size_t size, uintptr_t caller, struct way way) {
+    if (HL_UNLIKELY(way.tail) && block) hl_block_wipe(block, 0, size);
+    if (HL_LIKELY(block != NULL)) birth(block, size, caller, way);
     return block;
 }
 
-HL_INLINE void release(void *block, size_t tail) {
+HL_INLINE void release(void *block, struct way way) {
     if (!block || HL_UNLIKELY(hl_boot_owns(block))) return;
     struct hl_trailer trailer;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
-    const size_t usable = usable_of(block, tail);
+    const size_t usable = usable_of(block, way.tail);
     if (HL_LIKELY(hl_trailer_read(block, usable, &trailer))) {
-        if (HL_UNLIKELY(tail)) hl_block_clear(block);
-        death(block, usable, &trailer);
+        if (HL_UNLIKELY(way.tail)) hl_block_clear(block);
+        death(block, usable, &trailer, way.event);
     }
     hl_real.free(block);
 }
 
-static void *aligned(size_t alignment, size_t size, uintptr_t caller, size_t tail) {
-    return born(hl_real.memalign(alignment, padded(size, tail)), size, caller, tail);
+HL_INLINE void *aligned(size_t alignment, size_t size, uintptr_t caller, struct way way) {
+    way.alignment = alignment;
+    return born(hl_real.memalign(alignment, padded(size, way.tail)), size, caller, way);
 }
 
 /* From the boot arena into the heap. */
-static void *move_from_boot(void *block, size_t size, uintptr_t caller, size_t tail) {
+static void *move_from_boot(void *block, size_t size, uintptr_t caller, struct way way) {
     size_t old = hl_boot_size(block);
-    void *fresh = born(hl_real.malloc(padded(size, tail)), size, caller, tail);
+    void *fresh = born(hl_real.malloc(padded(size, way.tail)), size, caller, way);
     if (fresh) memcpy(fresh, block, old < size ? old : size);
     return fresh;
 }
 
 /* realloc(block, 0): glibc frees and returns NULL, others return a block of their smallest size. */
-static void *reallocated_to_nothing(void *block, uintptr_t caller, size_t tail) {
+static void *reallocated_to_nothing(void *block, uintptr_t caller, struct way way) {
     struct hl_trailer trailer;
-    const size_t usable = usable_of(block, tail);
+    const size_t usable = usable_of(block, way.tail);
     if (hl_trailer_read(block, usable, &trailer)) {
-        if (tail) hl_block_clear(block);
-        death(block, usable, &trailer);
+        if (way.tail) hl_block_clear(block);
+        death(block, usable, &trailer, way.event ? HL_EVENT_FREE : HL_EVENT_NONE);
     }
     block = hl_real.realloc(block, 0);
-    if (block && hl_real_usable(block) >= HL_TRAILER_SIZE + tail) birth(block, 0, caller, tail);
+    if (block && hl_real_usable(block) >= HL_TRAILER_SIZE + way.tail) birth(block, 0, caller, way);
     return block;
 }
 
-static void *reallocated(void *block, size_t size, uintptr_t caller, size_t tail) {
-    if (!block) return born(hl_real.malloc(padded(size, tail)), size, caller, tail);
-    if (HL_UNLIKELY(hl_boot_owns(block))) return move_from_boot(block, size, caller, tail);
-    if (HL_UNLIKELY(size == 0)) return reallocated_to_nothing(block, caller, tail);
+/* Count the end of what was `block`; its record is in `trailer`. */
+HL_INLINE void moved_away(const void *block, size_t usable, size_t mapped, const struct hl_trailer *trailer) {
+    if (HL_UNLIKELY(trailer->watched)) hl_location_forget(block, usable);
+    hl_lane_count_mapped(-mapped);
+    if (HL_LIKELY(hl_thread.lane != NULL)) {
+        hl_lane_follow(hl_thread.lane);
+        hl_lane_death(hl_thread.lane, trailer);
+    } else {
+        death_slow(&hl_thread, *trailer);
+    }
+}
+
+HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct way way) {
+    if (!block) return born(hl_real.malloc(padded(size, way.tail)), size, caller, way);
+    if (HL_UNLIKELY(hl_boot_owns(block))) return move_from_boot(block, size, caller, way);
+    if (HL_UNLIKELY(size == 0)) return reallocated_to_nothing(block, caller, way);
     struct hl_trailer trailer;
-    const size_t usable = usable_of(block, tail);
+    const size_t usable = usable_of(block, way.tail);
     const int ours = hl_trailer_read(block, usable, &trailer);
     const uint64_t word = ours ? hl_trailer_load(block, usable) : 0;
     const size_t mapped = HL_UNLIKELY(usable >= HL_MAPPED_LEAST) ? hl_real_mapped(block) : 0;
-    if (HL_UNLIKELY(ours && tail)) hl_block_clear(block);
+    if (HL_UNLIKELY(ours && way.tail)) hl_block_clear(block);
+    if (way.event && ours) record_death(HL_EVENT_REALLOC_FROM, block, &trailer);
     if (ours) hl_trailer_erase(block, usable);
-    void *moved = hl_real.realloc(block, padded(size, tail));
+    void *moved = hl_real.realloc(block, padded(size, way.tail));
     if (HL_UNLIKELY(!moved)) {
         if (ours) hl_trailer_store(block, usable, word);
-        if (ours && tail) hl_block_set(block, usable, hl_block_tail(block, usable));
+        if (ours && way.tail) hl_block_set(block, usable, hl_block_tail(block, usable));
+        if (way.event && ours) record_death(HL_EVENT_UNMOVED, block, &trailer);
         return NULL;
     }
-    if (ours) {
-        if (HL_UNLIKELY(tail)) hl_block_wipe(moved, trailer.size, size);
-        if (HL_UNLIKELY(trailer.watched)) hl_location_forget(block, usable);
-        hl_lane_count_mapped(-mapped);
-        if (HL_LIKELY(hl_thread.lane != NULL)) {
-            hl_lane_follow(hl_thread.lane);
-            hl_lane_death(hl_thread.lane, &trailer);
-        } else {
-            death_slow(&hl_thread, trailer);
-        }
-    }
-    birth(moved, size, caller, tail);
+    if (HL_UNLIKELY(ours && way.tail)) hl_block_wipe(moved, trailer.size, size);
+    if (ours) moved_away(block, usable, mapped, &trailer);
+    const int recorded = birth(moved, size, caller, way);
+    if (way.event && ours && !recorded) record_death(HL_EVENT_GONE, block, &trailer);
     return moved;
 }
 
-/* ---- gate closed, or blocks are kept ---- */
+/* ---- gate closed, or more than counting ---- */
 
 /* Bring the life forward where the gate is closed; 1 where it is open now. */
 static int try_open(void) {
@@ -210,38 +262,52 @@ static int booting(void) {
     return hl_real.malloc == NULL;
 }
 
-HL_COLD static void *closed_malloc(size_t size, uintptr_t caller) {
-    if (try_open()) return born(hl_real.malloc(padded(size, hl_block_tail_size)), size, caller, hl_block_tail_size);
+/* Each returns what the call of the family does. `event` names the function. */
+HL_COLD static void *closed_malloc(size_t size, uintptr_t caller, uint32_t event) {
+    if (try_open()) return born(hl_real.malloc(padded(size, hl_block_tail_size)), size, caller, slow(event));
     return booting() ? hl_boot_alloc(size, 16) : hl_real.malloc(size);
 }
 
 HL_COLD static void *closed_calloc(size_t count, size_t size, uintptr_t caller) {
     size_t bytes;
     if (try_open() && !__builtin_mul_overflow(count, size, &bytes))
-        return born(hl_real.calloc(1, padded(bytes, hl_block_tail_size)), bytes, caller, hl_block_tail_size);
+        return born(hl_real.calloc(1, padded(bytes, hl_block_tail_size)), bytes, caller, slow(HL_EVENT_CALLOC));
     if (!booting()) return hl_real.calloc(count, size);
     return __builtin_mul_overflow(count, size, &bytes) ? NULL : hl_boot_alloc(bytes, 16); /* zeroed: never used twice */
 }
 
 HL_COLD static void *closed_realloc(void *block, size_t size, uintptr_t caller) {
-    if (try_open()) return reallocated(block, size, caller, hl_block_tail_size);
-    if (!block) return closed_malloc(size, caller);
+    if (try_open()) return reallocated(block, size, caller, slow(HL_EVENT_REALLOC));
+    if (!block) return closed_malloc(size, caller, HL_EVENT_REALLOC);
     if (!hl_boot_owns(block)) return hl_real.realloc(block, size);
     size_t old = hl_boot_size(block);
-    void *moved = closed_malloc(size, caller);
+    void *moved = closed_malloc(size, caller, HL_EVENT_REALLOC);
     if (moved) memcpy(moved, block, old < size ? old : size);
     return moved;
 }
 
-HL_COLD static void *closed_aligned(size_t alignment, size_t size, uintptr_t caller) {
-    if (try_open()) return aligned(alignment, size, caller, hl_block_tail_size);
+HL_COLD static void *closed_aligned(size_t alignment, size_t size, uintptr_t caller, uint32_t event) {
+    if (try_open()) return aligned(alignment, size, caller, slow(event));
     return booting() ? hl_boot_alloc(size, alignment) : hl_real.memalign(alignment, size);
 }
 
-HL_COLD static void closed_free(void *block) {
+HL_INLINE int posix_memaligned(void **block, size_t alignment, size_t size, uintptr_t caller, struct way way) {
+    const int failed = hl_real.posix_memalign(block, alignment, padded(size, way.tail));
+    way.alignment = alignment;
+    if (!failed) born(*block, size, caller, way);
+    return failed;
+}
+
+HL_COLD static int closed_posix_memalign(void **block, size_t alignment, size_t size, uintptr_t caller) {
+    if (try_open()) return posix_memaligned(block, alignment, size, caller, slow(HL_EVENT_POSIX_MEMALIGN));
+    if (!booting()) return hl_real.posix_memalign(block, alignment, size);
+    return (*block = hl_boot_alloc(size, alignment)) ? 0 : ENOMEM;
+}
+
+HL_COLD static void closed_free(void *block, uint32_t event) {
     if (!block || hl_boot_owns(block)) return;
     if (try_open())
-        release(block, hl_block_tail_size);
+        release(block, slow(event));
     else if (!booting())
         hl_real.free(block);
 }
@@ -249,27 +315,27 @@ HL_COLD static void closed_free(void *block) {
 /* ---- the family ---- */
 
 HL_EXPORT void *malloc(size_t size) {
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_malloc(size, HL_CALLER);
-    return born(hl_real.malloc(padded(size, 0)), size, HL_CALLER, 0);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_malloc(size, HL_CALLER, HL_EVENT_MALLOC);
+    return born(hl_real.malloc(padded(size, 0)), size, HL_CALLER, hot());
 }
 
 HL_EXPORT void free(void *block) {
     if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN))
-        closed_free(block);
+        closed_free(block, HL_EVENT_FREE);
     else
-        release(block, 0);
+        release(block, hot());
 }
 
 HL_EXPORT void *calloc(size_t count, size_t size) {
     size_t bytes;
     if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_calloc(count, size, HL_CALLER);
     if (HL_UNLIKELY(__builtin_mul_overflow(count, size, &bytes))) return hl_real.calloc(count, size);
-    return born(hl_real.calloc(1, padded(bytes, 0)), bytes, HL_CALLER, 0);
+    return born(hl_real.calloc(1, padded(bytes, 0)), bytes, HL_CALLER, hot());
 }
 
 HL_EXPORT void *realloc(void *block, size_t size) {
     if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_realloc(block, size, HL_CALLER);
-    return reallocated(block, size, HL_CALLER, 0);
+    return reallocated(block, size, HL_CALLER, hot());
 }
 
 HL_EXPORT void *reallocarray(void *block, size_t count, size_t size) {
@@ -279,47 +345,43 @@ HL_EXPORT void *reallocarray(void *block, size_t count, size_t size) {
         return NULL;
     }
     if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_realloc(block, bytes, HL_CALLER);
-    return reallocated(block, bytes, HL_CALLER, 0);
+    return reallocated(block, bytes, HL_CALLER, hot());
 }
 
 HL_EXPORT int posix_memalign(void **block, size_t alignment, size_t size) {
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN) && !try_open()) {
-        if (!booting()) return hl_real.posix_memalign(block, alignment, size);
-        return (*block = hl_boot_alloc(size, alignment)) ? 0 : ENOMEM;
-    }
-    const size_t tail = hl_block_tail_size;
-    int failed = hl_real.posix_memalign(block, alignment, padded(size, tail));
-    if (!failed) born(*block, size, HL_CALLER, tail);
-    return failed;
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_posix_memalign(block, alignment, size, HL_CALLER);
+    return posix_memaligned(block, alignment, size, HL_CALLER, hot());
 }
 
 HL_EXPORT void *aligned_alloc(size_t alignment, size_t size) {
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(alignment, size, HL_CALLER);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN))
+        return closed_aligned(alignment, size, HL_CALLER, HL_EVENT_ALIGNED_ALLOC);
     /* What the allocator below refuses, it shall refuse itself. With the trailer the size is no multiple any more,
      * which some refuse too: so memalign. */
     if (HL_UNLIKELY(alignment == 0 || (alignment & (alignment - 1)))) return hl_real.aligned_alloc(alignment, size);
-    void *block = aligned(alignment, size, HL_CALLER, 0);
+    void *block = aligned(alignment, size, HL_CALLER, hot());
     /* Each allocator has its own mind about errno, and for each function another: let this one fail by itself. */
     return HL_LIKELY(block) ? block : hl_real.aligned_alloc(alignment, size);
 }
 
 HL_EXPORT void *memalign(size_t alignment, size_t size) {
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(alignment, size, HL_CALLER);
-    return aligned(alignment, size, HL_CALLER, 0);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN))
+        return closed_aligned(alignment, size, HL_CALLER, HL_EVENT_MEMALIGN);
+    return aligned(alignment, size, HL_CALLER, hot());
 }
 
 HL_EXPORT void *valloc(size_t size) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(page, size, HL_CALLER);
-    return aligned(page, size, HL_CALLER, 0);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(page, size, HL_CALLER, HL_EVENT_VALLOC);
+    return aligned(page, size, HL_CALLER, hot());
 }
 
 HL_EXPORT void *pvalloc(size_t size) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     /* Whole pages are what this function hands out: they are the program's. */
     const size_t rounded = size > PTRDIFF_MAX - page ? size : (size + page - 1) & ~(page - 1);
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(page, rounded, HL_CALLER);
-    return aligned(page, rounded, HL_CALLER, 0);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(page, rounded, HL_CALLER, HL_EVENT_PVALLOC);
+    return aligned(page, rounded, HL_CALLER, hot());
 }
 
 HL_EXPORT size_t malloc_usable_size(void *block) {
@@ -344,21 +406,21 @@ HL_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size) {
     free(block);
 }
 
-/* ---- for others (interpose.h) ---- */
+/* ---- operators new and delete (interpose.h) ---- */
 
 void *hl_malloc_for(size_t size, uintptr_t caller) {
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_malloc(size, caller);
-    return born(hl_real.malloc(padded(size, 0)), size, caller, 0);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_malloc(size, caller, HL_EVENT_NEW);
+    return born(hl_real.malloc(padded(size, 0)), size, caller, hot());
 }
 
 void *hl_memalign_for(size_t alignment, size_t size, uintptr_t caller) {
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(alignment, size, caller);
-    return aligned(alignment, size, caller, 0);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(alignment, size, caller, HL_EVENT_NEW);
+    return aligned(alignment, size, caller, hot());
 }
 
 void hl_free_for(void *block) {
     if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN))
-        closed_free(block);
+        closed_free(block, HL_EVENT_DELETE);
     else
-        release(block, 0);
+        release(block, hot());
 }

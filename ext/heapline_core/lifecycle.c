@@ -35,6 +35,7 @@
 #include "options.h"
 #include "preload_order.h"
 #include "real_malloc.h"
+#include "recorder.h"
 #include "ruby_vm.h"
 #include "site_table.h"
 #include "text.h"
@@ -50,7 +51,8 @@ static int thread_end_key_made;
 static int objects_asked;
 
 static void open_gate(void) {
-    __atomic_store_n(&hl_gate.open, hl_block_tail_size ? HL_GATE_TRACKING : HL_GATE_OPEN, __ATOMIC_RELEASE);
+    const int more = hl_block_tail_size || hl_recording();
+    __atomic_store_n(&hl_gate.open, more ? HL_GATE_TRACKING : HL_GATE_OPEN, __ATOMIC_RELEASE);
 }
 
 static void close_gate(void) {
@@ -62,7 +64,10 @@ static void close_gate(void) {
 /* Runs first among the destructors: what the others allocate and free goes to the shared lane, without Ruby frames. */
 static void thread_ends(void *lane) {
     struct hl_thread *thread = &hl_thread;
-    if (thread->own == lane) hl_lane_release(lane);
+    if (thread->own == lane) {
+        hl_recorder_thread_ends(lane);
+        hl_lane_release(lane);
+    }
     thread->own = NULL;
     thread->exiting = 1;
     hl_guard_refresh(thread);
@@ -170,6 +175,7 @@ static void become_child(void) {
     hl_lane_baseline(HL_BASELINE_FORK);
     hl_objects_become_child();
     hl_heap_pages_become_child();
+    hl_recorder_become_child(hl_thread.own);
     open_gate();
 }
 
@@ -222,6 +228,12 @@ static void choose_key(void) {
     hl_trailer_key |= 1;
 }
 
+static void begin_recording(void) {
+    hl_recorder.follow = hl_options.follow;
+    const int failed = hl_recorder_start();
+    if (failed) hl_say("the program is not recorded: %s", strerror(-failed));
+}
+
 /* Everything that counting needs; 0 or -errno. */
 static int make_ready(void) {
     char directory[512];
@@ -238,6 +250,7 @@ static int make_ready(void) {
     if (!failed && hl_options.blocks) failed = hl_stack_create();
     if (!failed && hl_options.blocks) failed = hl_block_map_create();
     if (failed) return failed;
+    if (hl_options.record) begin_recording();
     hl_text(hl_flight.header->ruby, sizeof(hl_flight.header->ruby), "%s",
             hl_ruby.description ? hl_ruby.description : "");
     hl_real_describe(hl_flight.header->allocator, sizeof(hl_flight.header->allocator));

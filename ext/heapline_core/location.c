@@ -10,6 +10,7 @@
 
 hl_line_provider *hl_location_provider = hl_ruby_line_of_frame;
 uint64_t hl_location_ec_epoch = 1;
+uint64_t hl_location_forgets;
 uint32_t hl_location_epochs[HL_EPOCHS];
 
 /* The cache that all lanes share: (pc, library, tag) → site, one entry a slot, lossy. */
@@ -60,6 +61,7 @@ void hl_location_forget(const void *block, size_t usable) {
     /* A fiber's block, which holds its ec; glibc may give a block 16 bytes more than it needs. */
     if (usable == hl_ruby.fiber_usable || usable == hl_ruby.fiber_usable + 16)
         __atomic_fetch_add(&hl_location_ec_epoch, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&hl_location_forgets, 1, __ATOMIC_RELEASE);
 }
 
 static size_t name_ruby(void *context, char *label, uint32_t *symbol_offset) {

@@ -43,6 +43,8 @@ extern hl_line_provider *hl_location_provider;
 enum { HL_PATH_MAX = 4096 };
 
 extern uint64_t hl_location_ec_epoch HL_HIDDEN;
+/* How often some epoch moved on. */
+extern uint64_t hl_location_forgets HL_HIDDEN;
 
 /* Prove that `ec` is this thread's living execution context; 1 or 0. */
 int hl_ruby_prove(struct hl_lane *lane, char *ec);
@@ -53,6 +55,8 @@ int hl_ruby_line_of_frame(struct hl_frame frame, struct hl_ruby_line *line, char
 int hl_ruby_line_public(struct hl_frame frame, struct hl_ruby_line *line, char *buffer, size_t size);
 /* The method label of a frame into `label` of HL_LABEL_MAX bytes; its length. */
 size_t hl_ruby_label(const struct hl_ruby_line *line, char *label);
+/* The same for a frame anywhere in this thread's stack, where hl_ruby_label is for the innermost that runs Ruby. */
+size_t hl_ruby_frame_label(const struct hl_ruby_line *line, char *label);
 
 /* A class's or module's name into `buffer`; its length, 0 where it has none or is none. With the GVL, outside GC. */
 size_t hl_ruby_module_name(hl_value module, char *buffer, size_t size);

@@ -16,7 +16,7 @@
 
 enum { T_CLASS = 0x02, T_MODULE = 0x03, T_STRING = 0x05, T_ARRAY = 0x07, T_IMEMO = 0x1a };
 enum { TYPE_MASK = 0x1f, NOEMBED = 1 << 13, ARRAY_EMBED = 1 << 13, HEAP_LENGTH = 16, HEAP_POINTER = 24 };
-enum { IMEMO_METHOD = 6, HIGHEST_NIL = 8 };
+enum { IMEMO_SVAR = 2, IMEMO_METHOD = 6, HIGHEST_NIL = 8, EP_LOCAL = 2 };
 
 static int may_read_directly(void) {
     return hl_ruby.ruby_thread_has_gvl_p() && !hl_ruby.rb_during_gc();
@@ -208,8 +208,13 @@ hl_value hl_ruby_attached_object(hl_value singleton) {
     return hl_ruby.rb_attr_get ? hl_ruby.rb_attr_get(singleton, hl_ruby.attached_name) : 0;
 }
 
+/* The kind of one of the VM's own objects; -1 for all else. */
+static int imemo_of(hl_value object) {
+    return (flags_of(object) & TYPE_MASK) == T_IMEMO ? (int)(flags_of(object) >> 12 & 0xf) : -1;
+}
+
 static int is_method(hl_value frame) {
-    return (flags_of(frame) & TYPE_MASK) == T_IMEMO && (flags_of(frame) >> 12 & 0xf) == IMEMO_METHOD;
+    return imemo_of(frame) == IMEMO_METHOD;
 }
 
 /* "Cache#" or "Cache." in front of a method, for a method entry; 0 for all else. */
@@ -261,22 +266,61 @@ static size_t join(const char *label, size_t length, size_t base, const char *ow
     return length + prefix;
 }
 
-size_t hl_ruby_label(const struct hl_ruby_line *line, char *out) {
-    char label[HL_LABEL_MAX], base[HL_LABEL_MAX], owner[HL_LABEL_MAX];
+/* A label, and how much of its end is the name of a method; 0: it is no method's. */
+struct label {
+    char bytes[HL_LABEL_MAX];
+    size_t length, method;
+};
+
+static int read_label(int direct, const char *frame, struct label *label) {
+    char base[HL_LABEL_MAX];
     struct code code;
+    label->length = label->method = 0;
+    if (!frame || read_code(direct, frame, hl_frame_pc(frame), &code)) return 0;
+    label->length = read_string(direct, code.label, label->bytes, sizeof(label->bytes));
+    const size_t length = read_string(direct, code.base_label, base, sizeof(base));
+    if (length && length <= label->length && base[0] != '<' &&
+        memcmp(label->bytes + label->length - length, base, length) == 0)
+        label->method = length;
+    return 1;
+}
+
+size_t hl_ruby_label(const struct hl_ruby_line *line, char *out) {
+    char owner[HL_LABEL_MAX];
+    struct label label;
     const int direct = may_read_directly();
     hl_value frame = 0, path;
-    int number;
-    if (!line->frame) return 0;
-    if (read_code(direct, line->frame, *(const uint64_t *)(line->frame + HL_FRAME_PC), &code)) return 0;
-    size_t length = read_string(direct, code.label, label, sizeof(label));
-    size_t base_length = read_string(direct, code.base_label, base, sizeof(base));
-    if (base_length > length || memcmp(label + length - base_length, base, base_length)) base_length = 0;
     size_t prefix = 0;
-    const int is_methods = base_length && base[0] != '<', checked = to_be_checked();
-    if (direct && (is_methods || checked) && profile_frame(&frame, &path, &number) == 0) {
+    int number;
+    if (!read_label(direct, line->frame, &label)) return 0;
+    const int checked = to_be_checked();
+    if (direct && (label.method || checked) && profile_frame(&frame, &path, &number) == 0) {
         if (checked) check(line, frame, path, number);
-        if (is_methods) prefix = owner_prefix(frame, owner, sizeof(owner));
+        if (label.method) prefix = owner_prefix(frame, owner, sizeof(owner));
     }
-    return join(label, length, base_length, owner, prefix, out);
+    return join(label.bytes, label.length, label.method, owner, prefix, out);
+}
+
+/* The method entry that a frame's environment, or one around it, names; 0 where there is none. */
+static hl_value method_of(const char *frame) {
+    const hl_value *environment = *(const hl_value *const *)(frame + HL_FRAME_EP);
+    for (;;) {
+        hl_value entry = environment[HL_EP_METHOD];
+        const int outermost = (environment[0] & EP_LOCAL) != 0;
+        if (outermost && is_object(entry) && imemo_of(entry) == IMEMO_SVAR)
+            entry = *(const hl_value *)(entry + sizeof(hl_value));
+        if (is_object(entry) && is_method(entry)) return entry;
+        if (outermost) return 0;
+        environment = (const hl_value *)(environment[HL_EP_OUTER] & ~(hl_value)3);
+    }
+}
+
+size_t hl_ruby_frame_label(const struct hl_ruby_line *line, char *out) {
+    char owner[HL_LABEL_MAX];
+    struct label label;
+    const int direct = may_read_directly();
+    if (!read_label(direct, line->frame, &label)) return 0;
+    const hl_value method = direct && label.method ? method_of(line->frame) : 0;
+    const size_t prefix = method ? owner_prefix(method, owner, sizeof(owner)) : 0;
+    return join(label.bytes, label.length, label.method, owner, prefix, out);
 }

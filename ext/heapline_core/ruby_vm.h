@@ -34,6 +34,9 @@ enum {
     HL_THREAD_RACTOR = 24,
     HL_FRAME_PC = 0,
     HL_FRAME_ISEQ = 16,
+    HL_FRAME_EP = 32,
+    HL_EP_METHOD = -2, /* words from the environment's flags */
+    HL_EP_OUTER = -1,
     HL_ISEQ_BODY = 16,
     HL_BODY_SIZE = 4,
     HL_BODY_ENCODED = 8,

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include "drain.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace heapline {
+namespace capture {
+
+namespace {
+
+const uint64_t LAG_NS = 2000000;
+const uint64_t RATE_NS = 20000000; /* the least time that tells how fast the clock is */
+const size_t BIRTHS = 1 << 14;
+const uint32_t UNKNOWN = 0, LANES = 129;
+
+uint64_t monotonic_ns() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+Header described(Header header, const hl_ring_header &ring) {
+    header.pid = ring.pid;
+    header.page_size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    header.started_ns = ring.start_wall_ns;
+    header.started_monotonic_ns = ring.start_ns;
+    header.generation = ring.generation;
+    return header;
+}
+
+Kind kind_of(uint32_t event) {
+    switch (event) {
+    case HL_EVENT_CALLOC: return Kind::calloc;
+    case HL_EVENT_REALLOC: return Kind::realloc;
+    case HL_EVENT_POSIX_MEMALIGN: return Kind::posix_memalign;
+    case HL_EVENT_ALIGNED_ALLOC: return Kind::aligned_alloc;
+    case HL_EVENT_MEMALIGN: return Kind::memalign;
+    case HL_EVENT_VALLOC: return Kind::valloc;
+    case HL_EVENT_PVALLOC: return Kind::pvalloc;
+    case HL_EVENT_NEW: return Kind::cxx_new;
+    case HL_EVENT_DELETE: return Kind::cxx_delete;
+    case HL_EVENT_FREE:
+    case HL_EVENT_GONE: return Kind::free;
+    default: return Kind::malloc;
+    }
+}
+
+} // namespace
+
+Drain::Drain(const std::string &path, int fd, Header header)
+    : ring_(new Ring(path)), lanes_(LANES), births_(BIRTHS), tags_(HL_RING_TAGS) {
+    hl_ring_header &about = ring_->header();
+    about.drain_pid = static_cast<uint32_t>(getpid());
+    writer_.reset(new Writer(fd, described(std::move(header), about)));
+    generation_ = about.generation;
+    if (about.clock == HL_CLOCK_TSC) {
+        uint64_t passed = monotonic_ns() - about.start_ns;
+        if (passed < RATE_NS) usleep(static_cast<useconds_t>((RATE_NS - passed) / 1000));
+        ns_per_unit_ = static_cast<double>(monotonic_ns() - about.start_ns) / static_cast<double>(ring_->now());
+    }
+    lag_ = static_cast<uint64_t>(LAG_NS / ns_per_unit_);
+}
+
+Drain::~Drain() = default;
+
+uint64_t Drain::ns(uint64_t time) const {
+    return static_cast<uint64_t>(static_cast<double>(time) * ns_per_unit_);
+}
+
+uint64_t Drain::elapsed_ns() const {
+    const uint64_t stop = ring_->header().stop;
+    return ns(stop ? stop - ring_->header().start : ring_->now());
+}
+
+uint64_t Drain::lost() const {
+    return __atomic_load_n(&ring_->header().lost, __ATOMIC_RELAXED);
+}
+
+bool Drain::stopped() const {
+    return __atomic_load_n(&ring_->header().state, __ATOMIC_ACQUIRE) == HL_RING_STOPPED;
+}
+
+/* ---- chunks ---- */
+
+bool Drain::next_chunk(Lane &lane, uint32_t number) {
+    for (uint32_t i = 0; i < HL_CHUNKS; i++) {
+        const hl_ring_chunk &chunk = ring_->chunk(i);
+        if (__atomic_load_n(&chunk.state, __ATOMIC_ACQUIRE) != HL_CHUNK_OPEN || chunk.lane != number ||
+            chunk.sequence != lane.sequence + 1)
+            continue;
+        lane.chunk = i;
+        lane.at = 0;
+        lane.sequence++;
+        return true;
+    }
+    return false;
+}
+
+/* Lanes that have something to read now. */
+void Drain::find_chunks() {
+    active_.clear();
+    for (uint32_t i = 0; i < HL_CHUNKS; i++) {
+        const hl_ring_chunk &chunk = ring_->chunk(i);
+        if (__atomic_load_n(&chunk.state, __ATOMIC_ACQUIRE) != HL_CHUNK_OPEN || chunk.lane >= LANES) continue;
+        if (std::find(active_.begin(), active_.end(), chunk.lane) == active_.end()) active_.push_back(chunk.lane);
+    }
+}
+
+/* A slot that is empty for good, because the process was killed between two of its instructions, ends a chunk. */
+bool Drain::has_event(uint32_t number, bool last, uint64_t &time) {
+    Lane &lane = lanes_[number];
+    while (lane.chunk != HL_CHUNKS || next_chunk(lane, number)) {
+        const uint32_t end = __atomic_load_n(&ring_->chunk(lane.chunk).end, __ATOMIC_ACQUIRE);
+        const bool full = lane.at >= (end ? end : HL_CHUNK_LIMIT);
+        if (!full && ring_->time(lane.chunk, lane.at, time)) return true;
+        if (!(full && end) && !last) return false;
+        ring_->give_back(lane.chunk, HL_CHUNK_BYTES);
+        lane.chunk = HL_CHUNKS;
+    }
+    return false;
+}
+
+/* ---- events ---- */
+
+/* Take what this lane has up to a time; the number of events. */
+uint64_t Drain::take(uint32_t number, bool last, uint64_t until) {
+    Lane &lane = lanes_[number];
+    RingEvent event;
+    uint64_t count = 0, time;
+    while (has_event(number, last, time) && time <= until && ring_->event(lane.chunk, lane.at, event)) {
+        lane.at += event.words * sizeof(uint64_t);
+        handle(lane, event);
+        time_ = std::max(time_, event.time);
+        count++;
+    }
+    return count;
+}
+
+uint64_t Drain::pass(bool last) {
+    const uint64_t now = ring_->now(), until = last ? UINT64_MAX : now > lag_ ? now - lag_ : 0;
+    uint64_t count = 0;
+    find_chunks();
+    for (;;) {
+        uint64_t first = UINT64_MAX, second = UINT64_MAX, time;
+        uint32_t chosen = LANES;
+        for (uint32_t number : active_) {
+            if (!has_event(number, last, time)) continue;
+            if (time < first || chosen == LANES) {
+                second = first;
+                first = time;
+                chosen = number;
+            } else {
+                second = std::min(second, time);
+            }
+        }
+        if (chosen == LANES || first > until) break;
+        count += take(chosen, last, std::min(std::max(first, second), until));
+    }
+    tell_lost();
+    return count;
+}
+
+void Drain::handle(Lane &lane, const RingEvent &event) {
+    const Writer::Call call = {lane.thread, event.stack ? stack(event.stack) : 0, event.tag ? tag(event.tag) : 0,
+                               ns(event.time)};
+    switch (event.kind) {
+    case HL_EVENT_THREAD_START: return begin_thread(lane, event);
+    case HL_EVENT_THREAD_END:
+        writer_->rename_thread(lane.thread, event.name);
+        writer_->mark(Kind::thread_end, 0, call);
+        lane.thread = UNKNOWN;
+        return;
+    case HL_EVENT_GC:
+        generation_ = event.address;
+        return writer_->mark(Kind::gc_start, event.address - 1, call);
+    case HL_EVENT_REALLOC: return reallocated(lane, event, call);
+    case HL_EVENT_REALLOC_FROM: return move_away(lane, event);
+    case HL_EVENT_MMAP: return writer_->mapped(event.address, event.size, call);
+    case HL_EVENT_MUNMAP: return writer_->unmapped(event.address, event.size, call);
+    case HL_EVENT_FREE:
+    case HL_EVENT_DELETE: return death(kind_of(event.kind), event, call);
+    case HL_EVENT_UNMOVED:
+    case HL_EVENT_GONE:
+        if (lane.moving.empty()) return;
+        moves_--;
+        if (event.kind == HL_EVENT_GONE && !lane.moving.back().given_out) death(Kind::free, event, call);
+        lane.moving.pop_back();
+        return;
+    default: return birth(event, call);
+    }
+}
+
+void Drain::begin_thread(Lane &lane, const RingEvent &event) {
+    const Writer::Call former = {lane.thread, 0, 0, ns(event.time)};
+    if (lane.thread != UNKNOWN) writer_->mark(Kind::thread_end, 0, former);
+    moves_ -= static_cast<unsigned>(lane.moving.size());
+    lane.moving.clear();
+    lane.thread = writer_->thread(event.address ? event.name : "(without a lane)", event.address);
+    writer_->mark(Kind::thread_start, 0, {lane.thread, 0, 0, ns(event.time)});
+}
+
+void Drain::note_birth(const RingEvent &event) {
+    births_[event.address >> 4 & (BIRTHS - 1)] = {event.address, event.time};
+}
+
+/* Whether this end is that of a block which has made room for another already. */
+bool Drain::is_settled(const RingEvent &event) const {
+    const Birth &birth = births_[event.address >> 4 & (BIRTHS - 1)];
+    return event.time < time_ && birth.address == event.address && birth.time > event.time;
+}
+
+void Drain::birth(const RingEvent &event, const Writer::Call &call) {
+    for (size_t i = 0; moves_ && i < lanes_.size(); i++)
+        for (Move &move : lanes_[i].moving)
+            if (move.address == event.address) move.given_out = true;
+    writer_->birth(kind_of(event.kind), event.address, event.size, event.alignment, call);
+    note_birth(event);
+}
+
+void Drain::death(Kind kind, const RingEvent &event, const Writer::Call &call) {
+    if (!is_settled(event)) writer_->death(kind, event.address, call);
+}
+
+void Drain::move_away(Lane &lane, const RingEvent &event) {
+    lane.moving.push_back({event.address, is_settled(event)});
+    moves_++;
+}
+
+void Drain::reallocated(Lane &lane, const RingEvent &event, const Writer::Call &call) {
+    if (lane.moving.empty()) return birth(event, call);
+    const Move move = lane.moving.back();
+    lane.moving.pop_back();
+    moves_--;
+    if (move.given_out) return birth(event, call);
+    writer_->moved(move.address, event.address, event.size, call);
+    note_birth(event);
+}
+
+void Drain::tell_lost() {
+    const uint64_t lost = this->lost();
+    if (lost == lost_told_) return;
+    writer_->mark(Kind::lost, lost - lost_told_, {0, 0, 0, ns(time_)});
+    lost_told_ = lost;
+}
+
+/* ---- names ---- */
+
+uint32_t Drain::tag(uint32_t number) {
+    if (!tags_[number]) tags_[number] = writer_->tag(ring_->tag(number));
+    return tags_[number];
+}
+
+uint32_t Drain::frame(uint32_t number) {
+    if (number >= frames_.size()) frames_.resize(number + 1024);
+    if (frames_[number]) return frames_[number];
+    const hl_ring_frame frame = ring_->frame(number);
+    const uint32_t path = writer_->string(ring_->string(frame.path));
+    const bool native = frame.kind == HL_FRAME_NATIVE;
+    return frames_[number] = writer_->frame({writer_->string(ring_->string(frame.label)), native ? 0 : path, frame.line,
+                                             native ? path : 0, native ? frame.offset : 0});
+}
+
+uint32_t Drain::stack(uint32_t node) {
+    std::vector<uint32_t> missing;
+    if (node < nodes_.size() && nodes_[node]) return nodes_[node];
+    if (node >= HL_RING_NODES) return 0;
+    uint32_t known = 0;
+    for (uint32_t at = node; at && at < HL_RING_NODES; at = ring_->node(at).parent) {
+        if (at >= nodes_.size()) nodes_.resize(std::min(at + at / 2 + 4096, uint32_t{HL_RING_NODES}));
+        known = nodes_[at];
+        /* A parent is older than its children: a damaged one cannot lead round in a circle. */
+        if (known || (!missing.empty() && at >= missing.back())) break;
+        missing.push_back(at);
+    }
+    for (auto at = missing.rbegin(); at != missing.rend(); ++at)
+        known = nodes_[*at] = writer_->node(known, frame(ring_->node(*at).frame));
+    return known;
+}
+
+/* ---- the process ---- */
+
+void Drain::sample() {
+    char path[64];
+    unsigned long long resident = 0;
+    snprintf(path, sizeof(path), "/proc/%u/statm", ring_->header().pid);
+    FILE *file = fopen(path, "re");
+    if (!file) return;
+    if (fscanf(file, "%*u %llu", &resident) != 1) resident = 0;
+    fclose(file);
+    Sample sample;
+    sample.time_ns = elapsed_ns();
+    sample.rss = resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    sample.generation = generation_;
+    if (resident) writer_->sample(sample);
+}
+
+void Drain::finish(const std::string &ending) {
+    Totals totals;
+    totals.time_ns = elapsed_ns();
+    totals.lost = lost();
+    totals.ending = ending;
+    writer_->finish(totals);
+}
+
+} // namespace capture
+} // namespace heapline

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recording: every event of the malloc family, with its stack, into the ring (ring_layout.h), for a drain outside of
+ * the program's threads. What is recorded is what is counted: the same blocks, the same sizes.
+ *
+ * While it is on the gate is HL_GATE_TRACKING, so that the hot path tests nothing more.
+ *
+ * E1  A birth is recorded after the allocator gave the block, a death before it gets it back: of one address, the order
+ *     of times is the order of events.
+ * E2  A lane's events have one writer, its owner, and lie in the order of its calls; a signal's handler may come between
+ *     any two instructions and records its own.
+ * E3  A thread waits for the drain, for a bounded time, where there is no free chunk; if there is none then, its events
+ *     are lost, and counted.
+ * Callable from any thread inside malloc.
+ */
+#ifndef HL_RECORDER_H
+#define HL_RECORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lane.h"
+#include "ring_layout.h"
+
+struct hl_recorder {
+    uint32_t on;
+    uint32_t follow; /* forked children are recorded too */
+};
+extern struct hl_recorder hl_recorder HL_HIDDEN;
+
+HL_INLINE int hl_recording(void) {
+    return HL_UNLIKELY(__atomic_load_n(&hl_recorder.on, __ATOMIC_RELAXED));
+}
+
+/* Begin, with an empty ring; end. With the guard entered; the caller sees to the gate. 0 or -errno: -EBUSY where one goes
+ * on. hl_recorder_stop returns when no thread writes any more. */
+int hl_recorder_start(void);
+void hl_recorder_stop(void);
+
+/* A birth: enum hl_event; `alignment` 0: none was asked for. `with_ruby` 0: do not look at Ruby. Returns 0 where the
+ * event was lost. */
+int hl_record_birth(struct hl_lane *lane, uint32_t event, const void *block, size_t size, size_t alignment,
+                    uintptr_t caller, int with_ruby);
+/* A death, or what belongs to one. */
+void hl_record_death(struct hl_lane *lane, uint32_t event, const void *block);
+
+/* This lane's owner ends. */
+void hl_recorder_thread_ends(struct hl_lane *lane);
+
+/* In a forked child, which has a flight file of its own by now. */
+void hl_recorder_become_child(struct hl_lane *own);
+
+#endif
