@@ -50,6 +50,7 @@ static void put_process(VALUE hash, const struct hl_flight_header *header) {
     put_number(hash, "state", header->state);
     put_number(hash, "request", header->request);
     put_number(hash, "answered", header->answered);
+    put_number(hash, "record_problem", (uint64_t)(-(int64_t)header->record_problem));
     put_number(hash, "pid", header->pid);
     put_number(hash, "parent", header->parent);
     put_number(hash, "forked_from", header->forked_from);
@@ -547,6 +548,12 @@ static VALUE rbhl_request_figures(VALUE self, VALUE path, VALUE survey, VALUE tr
                              (RTEST(trim) ? HL_REQUEST_TRIM : 0u));
 }
 
+/* Native.request_record(path, on) -> Hash: the same. */
+static VALUE rbhl_request_record(VALUE self, VALUE path, VALUE on) {
+    (void)self;
+    return request(path, RTEST(on) ? HL_REQUEST_RECORD : HL_REQUEST_RECORD_END);
+}
+
 /* Native.request_leaks(path, since_baseline, reachable) -> Hash: the same. */
 static VALUE rbhl_request_leaks(VALUE self, VALUE path, VALUE since, VALUE reachable) {
     (void)self;
@@ -569,5 +576,6 @@ void rbhl_define_flight(VALUE native, VALUE error) {
     rb_define_singleton_method(native, "request_baseline", rbhl_request_baseline, 1);
     rb_define_singleton_method(native, "request_figures", rbhl_request_figures, 3);
     rb_define_singleton_method(native, "request_twin", rbhl_request_twin, 3);
+    rb_define_singleton_method(native, "request_record", rbhl_request_record, 2);
     rb_define_singleton_method(native, "request_leaks", rbhl_request_leaks, 3);
 }

@@ -181,6 +181,10 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
     case HL_EVENT_REALLOC_FROM: return move_away(lane, event);
     case HL_EVENT_MMAP: return writer_->mapped(event.address, event.size, call);
     case HL_EVENT_MUNMAP: return writer_->unmapped(event.address, event.size, call);
+    case HL_EVENT_MREMAP_FROM:
+        lane.mapping = {event.address, event.size};
+        return;
+    case HL_EVENT_MREMAP: return remapped(lane, event, call);
     case HL_EVENT_FREE:
     case HL_EVENT_DELETE: return death(kind_of(event.kind), event, call);
     case HL_EVENT_UNMOVED:
@@ -238,6 +242,13 @@ void Drain::reallocated(Lane &lane, const RingEvent &event, const Writer::Call &
     if (move.given_out) return birth(event, call);
     writer_->moved(move.address, event.address, event.size, call);
     note_birth(event);
+}
+
+void Drain::remapped(Lane &lane, const RingEvent &event, const Writer::Call &call) {
+    const Mapping former = lane.mapping;
+    lane.mapping = {0, 0};
+    if (!former.size) return writer_->mapped(event.address, event.size, call);
+    writer_->remapped(former.address, former.size, event.address, event.size, call);
 }
 
 void Drain::tell_lost() {

@@ -52,11 +52,15 @@ class Drain {
         uint64_t address;
         bool given_out;
     };
+    struct Mapping {
+        uint64_t address, size;
+    };
     /* What is read of one lane. */
     struct Lane {
         uint32_t sequence = 0; /* of the chunk that is read */
         uint32_t chunk = HL_CHUNKS, at = 0;
         uint32_t thread = 0, tid = 0;
+        Mapping mapping = {0, 0}; /* that a mremap ended whose new one comes next */
         std::vector<Move> moving; /* reallocs that began; the last one is the innermost: signal handlers nest */
     };
     struct Birth {
@@ -71,6 +75,7 @@ class Drain {
     void begin_thread(Lane &lane, const RingEvent &event);
     void birth(const RingEvent &event, const Writer::Call &call);
     void reallocated(Lane &lane, const RingEvent &event, const Writer::Call &call);
+    void remapped(Lane &lane, const RingEvent &event, const Writer::Call &call);
     void move_away(Lane &lane, const RingEvent &event);
     void death(Kind kind, const RingEvent &event, const Writer::Call &call);
     bool is_settled(const RingEvent &event) const;

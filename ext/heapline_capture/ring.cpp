@@ -103,7 +103,7 @@ bool Ring::event(uint32_t chunk, uint32_t at, RingEvent &event) const {
         event.alignment = power ? uint64_t{1} << power : 0;
         event.size = event.words == 4 ? word[3] : word[2] & HL_EVENT_SIZE_MAX;
         event.stack = static_cast<uint32_t>(word[2] >> HL_EVENT_STACK_SHIFT);
-    } else if (event.kind == HL_EVENT_MUNMAP) {
+    } else if (event.kind == HL_EVENT_MUNMAP || event.kind == HL_EVENT_MREMAP_FROM) {
         event.size = word[2];
     } else if (event.words == 4) {
         memcpy(event.name, &word[2], 16);

@@ -97,6 +97,15 @@ HL_EXPORT void heapline_twin_fork(int ours) {
     hl_twin_fork(ours);
 }
 
+HL_EXPORT int heapline_record(int on) {
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    const int failed = heapline_enabled() ? hl_lifecycle_record(on) : -ESRCH;
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+    return failed;
+}
+
 HL_EXPORT int heapline_companion(const char *command, int third, int fourth) {
     const int saved = errno;
     hl_guard_enter(&hl_thread);

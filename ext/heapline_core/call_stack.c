@@ -23,8 +23,13 @@ struct slot {
 static struct slot *slots;
 static const uint64_t NEVER = ~0ull; /* no pc */
 
-int hl_call_stack_create(void) {
+void hl_call_stack_destroy(void) {
     if (slots) hl_own_memory_return(slots, SLOTS * sizeof(*slots));
+    slots = NULL;
+}
+
+int hl_call_stack_create(void) {
+    hl_call_stack_destroy();
     slots = hl_own_memory(SLOTS * sizeof(*slots));
     return slots ? 0 : -ENOMEM;
 }

@@ -35,6 +35,7 @@ struct hl_call_stack {
 
 /* Empty caches; 0 or -ENOMEM. */
 int hl_call_stack_create(void);
+void hl_call_stack_destroy(void);
 
 /* The node of this thread's stack for an event by `caller`; `with_ruby` 0: do not look at Ruby. */
 uint32_t hl_call_stack_here(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby);

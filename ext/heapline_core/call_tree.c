@@ -16,15 +16,27 @@ static struct table strings = {NULL, STRING_SLOTS - 1};
 static struct table frames = {NULL, FRAME_SLOTS - 1};
 static struct table nodes = {NULL, NODE_SLOTS - 1};
 
-static int clear(struct table *table) {
-    const size_t bytes = ((size_t)table->mask + 1) * sizeof(*table->slots);
-    if (table->slots) hl_own_memory_return(table->slots, bytes);
-    table->slots = hl_own_memory(bytes);
-    return table->slots ? 0 : -ENOMEM;
+static size_t bytes_of(const struct table *table) {
+    return ((size_t)table->mask + 1) * sizeof(*table->slots);
+}
+
+static void destroy(struct table *table) {
+    if (table->slots) hl_own_memory_return(table->slots, bytes_of(table));
+    table->slots = NULL;
+}
+
+void hl_tree_destroy(void) {
+    destroy(&strings);
+    destroy(&frames);
+    destroy(&nodes);
 }
 
 int hl_tree_create(void) {
-    return clear(&strings) || clear(&frames) || clear(&nodes) ? -ENOMEM : 0;
+    hl_tree_destroy();
+    strings.slots = hl_own_memory(bytes_of(&strings));
+    frames.slots = hl_own_memory(bytes_of(&frames));
+    nodes.slots = hl_own_memory(bytes_of(&nodes));
+    return strings.slots && frames.slots && nodes.slots ? 0 : -ENOMEM;
 }
 
 typedef int same_function(uint32_t number, const void *key);

@@ -16,6 +16,7 @@
 
 /* Empty tables; 0 or -ENOMEM. */
 int hl_tree_create(void);
+void hl_tree_destroy(void);
 
 /* Each: a number, 0 where there is no room. */
 uint32_t hl_tree_string(const char *bytes, size_t length);

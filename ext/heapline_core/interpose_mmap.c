@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "heap_pages.h"
+#include "recorder.h"
 
 uint32_t hl_mapping_watched;
 
@@ -42,10 +43,21 @@ void hl_mapping_watch(uint32_t bit, int on) {
 
 HL_COLD static void tell_mapped(const struct hl_mapped *mapping) {
     if (hl_mapping_watched & HL_WATCH_HEAP_PAGES) hl_heap_pages_mapped(mapping);
+    if (hl_mapping_watched & HL_WATCH_RECORDING) hl_recorder_mapped(mapping);
 }
 
 HL_COLD static void tell_unmapping(uintptr_t address, size_t size, uintptr_t caller) {
     if (hl_mapping_watched & HL_WATCH_HEAP_PAGES) hl_heap_pages_unmapping(address, size, caller);
+    if (hl_mapping_watched & HL_WATCH_RECORDING) hl_recorder_unmapping(address, size);
+}
+
+/* The end of one mapping, where it is one (`size` is not 0), and another one in its place. */
+HL_COLD static void tell_remapped(uintptr_t address, size_t size, const struct hl_mapped *mapping) {
+    if (hl_mapping_watched & HL_WATCH_HEAP_PAGES) {
+        if (size) hl_heap_pages_unmapping(address, size, mapping->caller);
+        hl_heap_pages_mapped(mapping);
+    }
+    if (hl_mapping_watched & HL_WATCH_RECORDING) hl_recorder_remapped(address, size, mapping);
 }
 
 HL_INLINE int watched(void) {
@@ -105,8 +117,7 @@ HL_EXPORT void *mremap(void *address, size_t size, size_t new_size, int flags, .
     if (watched() && mapped != MAP_FAILED) {
         const struct hl_mapped mapping = {(uintptr_t)mapped,           new_size, 0, flags, -1,
                                           (flags & MREMAP_FIXED) != 0, HL_CALLER};
-        if (!(flags & MREMAP_DONTUNMAP)) tell_unmapping((uintptr_t)address, size, HL_CALLER);
-        tell_mapped(&mapping);
+        tell_remapped((uintptr_t)address, flags & MREMAP_DONTUNMAP ? 0 : size, &mapping);
     }
     return mapped;
 }

@@ -3,8 +3,8 @@
  * Memory that the program maps itself: mmap, munmap and mremap, as it and its libraries call them. libc's own calls (of
  * malloc, of pthread_create) do not come by here, and neither does what a system call is made for directly.
  *
- * Whoever wants to see them has a bit of hl_mapping_watched, and one line in tell_mapped and one in tell_unmapping of
- * interpose_mmap.c, which call what it declares in its own header. While no bit is set a call costs one test more.
+ * Whoever wants to see them has a bit of hl_mapping_watched, and a line in tell_mapped, tell_unmapping and tell_remapped
+ * of interpose_mmap.c, which call what it declares in its own header. While no bit is set a call costs one test more.
  *
  * M1  Results and errno are those of the definition below.
  * M2  A mapping is told when it is there, its end before the kernel takes it back: nobody else can be told the same
@@ -32,7 +32,7 @@ struct hl_mapped {
     uintptr_t caller;
 };
 
-enum { HL_WATCH_HEAP_PAGES = 1 };
+enum { HL_WATCH_HEAP_PAGES = 1, HL_WATCH_RECORDING = 2 };
 extern uint32_t hl_mapping_watched HL_HIDDEN;
 
 /* Find the definitions below; until then, and where there is none, the system call itself is made. At the start, where

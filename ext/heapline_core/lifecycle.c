@@ -35,6 +35,7 @@
 #include "options.h"
 #include "preload_order.h"
 #include "real_malloc.h"
+#include "record_wish.h"
 #include "recorder.h"
 #include "ruby_vm.h"
 #include "site_table.h"
@@ -53,6 +54,13 @@ static int objects_asked;
 static void open_gate(void) {
     const int more = hl_block_tail_size || hl_recording();
     __atomic_store_n(&hl_gate.open, more ? HL_GATE_TRACKING : HL_GATE_OPEN, __ATOMIC_RELEASE);
+}
+
+int hl_lifecycle_record(int on) {
+    const int failed = on ? hl_recorder_start(0) : 0;
+    if (!on) hl_recorder_stop();
+    if (hl_gate.open) open_gate();
+    return failed;
 }
 
 static void close_gate(void) {
@@ -129,10 +137,12 @@ static void set_state(enum hl_state state) {
 
 void hl_lifecycle_before_exec(void) {
     set_state(HL_STATE_EXECED);
+    hl_recorder_exec(1);
 }
 
 void hl_lifecycle_exec_failed(void) {
     set_state(HL_STATE_RUNNING);
+    hl_recorder_exec(0);
 }
 
 static void __attribute__((destructor)) process_ends(void) {
@@ -229,9 +239,11 @@ static void choose_key(void) {
 }
 
 static void begin_recording(void) {
-    hl_recorder.follow = hl_options.follow;
-    const int failed = hl_recorder_start();
-    if (failed) hl_say("the program is not recorded: %s", strerror(-failed));
+    const struct hl_record_wish wish = hl_record_wish();
+    if (!wish.drain) return;
+    hl_recorder.follow = (uint32_t)wish.follow;
+    const int failed = hl_recorder_start(wish.drain);
+    if (failed) hl_say("process %d is not recorded: %s", (int)getpid(), strerror(-failed));
 }
 
 /* Everything that counting needs; 0 or -errno. */
@@ -250,7 +262,7 @@ static int make_ready(void) {
     if (!failed && hl_options.blocks) failed = hl_stack_create();
     if (!failed && hl_options.blocks) failed = hl_block_map_create();
     if (failed) return failed;
-    if (hl_options.record) begin_recording();
+    begin_recording();
     hl_text(hl_flight.header->ruby, sizeof(hl_flight.header->ruby), "%s",
             hl_ruby.description ? hl_ruby.description : "");
     hl_real_describe(hl_flight.header->allocator, sizeof(hl_flight.header->allocator));

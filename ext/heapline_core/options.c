@@ -19,7 +19,6 @@ static const struct {
     {"quiet", &hl_options.quiet, 0},       {"keep", &hl_options.keep, 0},       {"output", &hl_options.output, 0},
     {"nofollow", &hl_options.nofollow, 0}, {"gc", &hl_options.gc, 0},           {"public", &hl_options.public_api, 0},
     {"sites", &hl_options.sites, 1},       {"objects", &hl_options.objects, 0}, {"blocks", &hl_options.blocks, 0},
-    {"record", &hl_options.record, 0},     {"follow", &hl_options.follow, 0},
 };
 
 static void read_entry(const char *entry, size_t length) {

@@ -17,8 +17,6 @@ struct hl_options {
     uint32_t public_api; /* attribution through rb_profile_frames only */
     uint32_t objects;    /* Ruby objects are accounted too */
     uint32_t blocks;     /* keep each live block findable, with its native stack */
-    uint32_t record;     /* every event goes into a ring from the start */
-    uint32_t follow;     /* … and so do those of forked children */
     uint32_t sites;      /* limit of the site table */
     uint32_t top_pid;    /* the process that `heapline CMD` became; 0: none */
 };

@@ -14,6 +14,7 @@
 
 #include "call_stack.h"
 #include "call_tree.h"
+#include "lifecycle.h"
 #include "own_memory.h"
 #include "ring.h"
 #include "text.h"
@@ -43,6 +44,7 @@ static struct hl_recording *parts[HL_LANES]; /* by the lane's index; they stay *
 static uint32_t recordings;                  /* so far */
 static uint32_t use_tsc;
 static uint64_t generation; /* of the last mark */
+static uint32_t recorded_for; /* the drain's pid, where one is told */
 static uint64_t gave_up_at; /* chunks that the drain had freed when nobody got one in time, and 1 */
 
 /* ---- time ---- */
@@ -286,6 +288,51 @@ void hl_record_death(struct hl_lane *lane, uint32_t event, const void *block) {
     leave(recording);
 }
 
+/* ---- mappings ---- */
+
+static void write_end_of_mapping(struct hl_lane *lane, uint32_t event, uintptr_t address, size_t size) {
+    struct hl_recording *recording = lane->recording;
+    if (!recording && !(recording = prepare(lane))) return;
+    uint64_t *place = enter(recording, lane) ? reserve(recording, lane->index, 3) : NULL;
+    if (place) {
+        place[1] = address;
+        place[2] = size;
+        show(place, event, now());
+    }
+    leave(recording);
+}
+
+/* An end of one (`size` 0: none), then a mapping (NULL: none). heapline's own are none of the program's. */
+static void record_mapping(uint32_t ended, uintptr_t address, size_t size, uint32_t event,
+                           const struct hl_mapped *mapping) {
+    struct hl_thread *thread = &hl_thread;
+    if (thread->busy || thread->quiet || !hl_gate.open) return;
+    const int saved = errno;
+    hl_guard_enter(thread);
+    struct hl_lane *own = hl_lifecycle_lane(thread), *lane = own ? own : hl_lane_shared_lock();
+    if (lane && size) write_end_of_mapping(lane, ended, address, size);
+    if (lane && mapping)
+        hl_record_birth(lane, event, (const void *)mapping->address, mapping->size, 0, mapping->caller,
+                        !thread->starting && !thread->exiting);
+    if (!own) hl_lane_shared_unlock();
+    hl_guard_leave(thread);
+    errno = saved;
+}
+
+void hl_recorder_mapped(const struct hl_mapped *mapping) {
+    record_mapping(0, 0, 0, HL_EVENT_MMAP, mapping);
+}
+
+void hl_recorder_unmapping(uintptr_t address, size_t size) {
+    record_mapping(HL_EVENT_MUNMAP, address, size, 0, NULL);
+}
+
+void hl_recorder_remapped(uintptr_t address, size_t size, const struct hl_mapped *mapping) {
+    record_mapping(HL_EVENT_MREMAP_FROM, address, size, HL_EVENT_MREMAP, mapping);
+}
+
+/* ---- begin and end ---- */
+
 void hl_recorder_thread_ends(struct hl_lane *lane) {
     struct hl_recording *recording = lane->recording;
     if (!recording || recording->number != recordings) return;
@@ -293,8 +340,6 @@ void hl_recorder_thread_ends(struct hl_lane *lane) {
     recording->owner = 0;
     leave(recording);
 }
-
-/* ---- begin and end ---- */
 
 static void describe(void) {
     struct hl_ring_header *header = hl_ring.header;
@@ -324,19 +369,23 @@ static int wait_for_writers(void) {
     return !writing;
 }
 
-int hl_recorder_start(void) {
+int hl_recorder_start(uint32_t drain) {
     if (hl_recorder.on || (hl_ring.base && !wait_for_writers())) return -EBUSY;
     hl_ring_destroy();
     int failed = hl_ring_create();
     if (!failed && (hl_tree_create() || hl_call_stack_create())) failed = -ENOMEM;
     if (failed) {
+        hl_tree_destroy();
+        hl_call_stack_destroy();
         hl_ring_destroy();
         return failed;
     }
     describe();
+    hl_ring.header->asked_by = recorded_for = drain;
     recordings++;
     hl_ring_show();
     __atomic_store_n(&hl_recorder.on, 1, __ATOMIC_SEQ_CST);
+    hl_mapping_watch(HL_WATCH_RECORDING, 1);
     return 0;
 }
 
@@ -344,19 +393,33 @@ void hl_recorder_stop(void) {
     struct hl_ring_header *header = hl_ring.header;
     if (!header || header->state != HL_RING_RECORDING) return;
     __atomic_store_n(&hl_recorder.on, 0, __ATOMIC_SEQ_CST);
-    wait_for_writers();
+    hl_mapping_watch(HL_WATCH_RECORDING, 0);
+    const int quiet = wait_for_writers();
     header->stop = now();
     __atomic_store_n(&header->state, HL_RING_STOPPED, __ATOMIC_RELEASE);
+    if (!quiet) return; /* somebody hangs in the middle of an event: what he looks at stays */
+    hl_tree_destroy();
+    hl_call_stack_destroy();
+}
+
+/* In a vfork child the ring is its parent's. */
+void hl_recorder_exec(int executing) {
+    struct hl_ring_header *header = hl_ring.header;
+    if (!hl_recording() || header->pid != (uint32_t)getpid()) return;
+    __atomic_store_n(&header->state, executing ? HL_RING_EXECED : HL_RING_RECORDING, __ATOMIC_RELEASE);
 }
 
 void hl_recorder_become_child(struct hl_lane *own) {
     const int was_on = hl_recorder.on;
     hl_recorder.on = 0;
+    hl_mapping_watch(HL_WATCH_RECORDING, 0);
     if (own) own->recording = NULL;
     for (uint32_t i = 0; i < HL_LANES; i++)
         if (parts[i]) parts[i]->writing = parts[i]->owner = 0;
     hl_ring_forget();
+    hl_tree_destroy();
+    hl_call_stack_destroy();
     if (!was_on || !hl_recorder.follow) return;
-    const int failed = hl_recorder_start();
+    const int failed = hl_recorder_start(recorded_for);
     if (failed) hl_say("process %d is not recorded: %s", (int)getpid(), strerror(-failed));
 }

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "interpose_mmap.h"
 #include "lane.h"
 #include "ring_layout.h"
 
@@ -33,9 +34,11 @@ HL_INLINE int hl_recording(void) {
 }
 
 /* Begin, with an empty ring; end. With the guard entered; the caller sees to the gate. 0 or -errno: -EBUSY where one goes
- * on. hl_recorder_stop returns when no thread writes any more. */
-int hl_recorder_start(void);
+ * on. `drain`: the process that is to drain it; 0: any. hl_recorder_stop returns when no thread writes any more. */
+int hl_recorder_start(uint32_t drain);
 void hl_recorder_stop(void);
+/* This process executes another program now; or (0) that failed. */
+void hl_recorder_exec(int now);
 
 /* A birth: enum hl_event; `alignment` 0: none was asked for. `with_ruby` 0: do not look at Ruby. Returns 0 where the
  * event was lost. */
@@ -43,6 +46,11 @@ int hl_record_birth(struct hl_lane *lane, uint32_t event, const void *block, siz
                     uintptr_t caller, int with_ruby);
 /* A death, or what belongs to one. */
 void hl_record_death(struct hl_lane *lane, uint32_t event, const void *block);
+
+/* For interpose_mmap.c. Of remapped, `size` 0: the former mapping stays. */
+void hl_recorder_mapped(const struct hl_mapped *mapping);
+void hl_recorder_unmapping(uintptr_t address, size_t size);
+void hl_recorder_remapped(uintptr_t address, size_t size, const struct hl_mapped *mapping);
 
 /* This lane's owner ends. */
 void hl_recorder_thread_ends(struct hl_lane *lane);

@@ -87,13 +87,12 @@ enum hl_event {
     HL_EVENT_PVALLOC,
     HL_EVENT_NEW,
     HL_EVENT_MMAP,
-    HL_EVENT_MREMAP, /* ends HL_EVENT_MREMAP_FROM */
+    HL_EVENT_MREMAP, /* ends HL_EVENT_MREMAP_FROM, where there was a mapping before */
     HL_EVENT_LAST_BIRTH = HL_EVENT_MREMAP,
     /* deaths: two words */
     HL_EVENT_FREE = 32,
     HL_EVENT_DELETE,
     HL_EVENT_REALLOC_FROM, /* before the call */
-    HL_EVENT_MREMAP_FROM,
     HL_EVENT_UNMOVED, /* the call failed: the block is where it was */
     HL_EVENT_GONE,    /* it is no block of the program's any more: as if freed */
     /* two words */
@@ -102,16 +101,18 @@ enum hl_event {
     HL_EVENT_GC,                /* word 1: GC.count, as first seen */
     /* three words */
     HL_EVENT_MUNMAP, /* word 1: address, word 2: size */
+    HL_EVENT_MREMAP_FROM, /* likewise; both after the call */
 };
 
 /* Words of an event by its first and third one. */
 static inline uint32_t hl_event_words(uint32_t kind, uint64_t third) {
     if (kind <= HL_EVENT_LAST_BIRTH) return (third & HL_EVENT_SIZE_MAX) == HL_EVENT_SIZE_MAX ? 4 : 3;
     if (kind == HL_EVENT_THREAD_START || kind == HL_EVENT_THREAD_END) return 4;
-    return kind == HL_EVENT_MUNMAP ? 3 : 2;
+    return kind == HL_EVENT_MUNMAP || kind == HL_EVENT_MREMAP_FROM ? 3 : 2;
 }
 
-enum hl_ring_state { HL_RING_RECORDING = 1, HL_RING_STOPPED = 2 };
+/* EXECED: the process is executing another program; if that succeeds, nothing more comes. */
+enum hl_ring_state { HL_RING_RECORDING = 1, HL_RING_STOPPED = 2, HL_RING_EXECED = 3 };
 enum hl_ring_clock { HL_CLOCK_TSC = 1, HL_CLOCK_NS = 2 };
 
 struct hl_ring_header {
@@ -135,9 +136,8 @@ struct hl_ring_header {
     uint64_t lost;           /* events that found no chunk */
     uint64_t stacks_refused; /* stacks that were cut: a table was full */
 
-    /* The drain's. */
-    uint32_t drain_pid;
-    uint32_t reserved;
+    uint32_t asked_by;  /* pid of the process that is to drain it; 0: any */
+    uint32_t drain_pid; /* the process that drains it; set once, by that */
     uint64_t chunks_freed;
     uint64_t waited_ns; /* of the program for the drain, all threads together (the program's) */
 };
