@@ -15,6 +15,7 @@ require "heapline/growth_log"
 require "heapline/heap_dumping"
 require "heapline/leaks"
 require "heapline/live_blocks"
+require "heapline/recorder"
 
 # Exact accounting of every malloc by Ruby line, seen from inside the process.
 #

@@ -28,6 +28,7 @@ static struct {
     void (*totals)(uint64_t *, uint64_t *);
     int64_t (*peak_restart)(int64_t *);
     uint64_t (*generation)(void);
+    int (*record)(int);
     int (*companion)(const char *, int, int);
 } core;
 
@@ -49,7 +50,8 @@ static int find_core(void) {
            find_function("heapline_baseline", &core.baseline) && find_function("heapline_totals", &core.totals) &&
            find_function("heapline_peak_restart", &core.peak_restart) &&
            find_function("heapline_generation", &core.generation) &&
-           find_function("heapline_companion", &core.companion) && find_function("heapline_enabled", &core.enabled);
+           find_function("heapline_record", &core.record) && find_function("heapline_companion", &core.companion) &&
+           find_function("heapline_enabled", &core.enabled);
 }
 
 int rbhl_core_function(const char *name, void *slot) {
@@ -166,6 +168,15 @@ static VALUE rbhl_generation(VALUE self) {
     return ULL2NUM(core.generation());
 }
 
+/* Native.record(on) -> nil: see heapline_record. Raises SystemCallError. */
+static VALUE rbhl_record(VALUE self, VALUE on) {
+    (void)self;
+    rbhl_check_enabled();
+    const int failed = core.record(RTEST(on));
+    if (failed) rb_syserr_fail(-failed, "heapline's recording");
+    return Qnil;
+}
+
 /* Native.companion(command, third, fourth) -> nil: see heapline_companion. The descriptors may be nil. Raises
  * SystemCallError. */
 static VALUE rbhl_companion(VALUE self, VALUE command, VALUE third, VALUE fourth) {
@@ -195,5 +206,6 @@ void rbhl_define_core(VALUE native, VALUE not_enabled) {
     rb_define_singleton_method(native, "totals", rbhl_totals, 0);
     rb_define_singleton_method(native, "peak_restart", rbhl_peak_restart, 0);
     rb_define_singleton_method(native, "generation", rbhl_generation, 0);
+    rb_define_singleton_method(native, "record", rbhl_record, 1);
     rb_define_singleton_method(native, "companion", rbhl_companion, 3);
 }

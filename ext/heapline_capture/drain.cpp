@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
+#include <stdexcept>
 
 namespace heapline {
 namespace capture {
@@ -23,13 +25,40 @@ uint64_t monotonic_ns() {
     return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-Header described(Header header, const hl_ring_header &ring) {
+/* A text of the ring's header: it may have no end. */
+template <size_t SIZE> std::string text(const char (&bytes)[SIZE]) {
+    return {bytes, strnlen(bytes, SIZE)};
+}
+
+/* The command line's words, each ended by NUL; the last one may be cut. */
+std::vector<std::string> words(const char *bytes, size_t size) {
+    std::vector<std::string> words;
+    for (size_t at = 0; at < size;) {
+        words.emplace_back(bytes + at, strnlen(bytes + at, size - at));
+        at += words.back().size() + 1;
+    }
+    return words;
+}
+
+Header described(const hl_ring_header &ring) {
+    Header header;
+    header.ruby = text(ring.ruby);
+    header.allocator = text(ring.allocator);
+    header.command = words(ring.command, std::min<size_t>(ring.command_length, sizeof(ring.command)));
     header.pid = ring.pid;
     header.page_size = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
     header.started_ns = ring.start_wall_ns;
     header.started_monotonic_ns = ring.start_ns;
     header.generation = ring.generation;
     return header;
+}
+
+/* Two who drain one ring would each get a part. */
+void claim(uint32_t &owner, const std::string &path) {
+    uint32_t nobody = 0;
+    const uint32_t self = static_cast<uint32_t>(getpid());
+    if (__atomic_compare_exchange_n(&owner, &nobody, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
+    throw std::runtime_error(path + ": process " + std::to_string(nobody) + " is recording this one");
 }
 
 Kind kind_of(uint32_t event) {
@@ -51,11 +80,11 @@ Kind kind_of(uint32_t event) {
 
 } // namespace
 
-Drain::Drain(const std::string &path, int fd, Header header)
-    : ring_(new Ring(path)), lanes_(LANES), births_(BIRTHS), tags_(HL_RING_TAGS) {
+Drain::Drain(const std::string &path, int fd)
+    : ring_(new Ring(path)), lanes_(LANES), tags_(HL_RING_TAGS), births_(BIRTHS) {
     hl_ring_header &about = ring_->header();
-    about.drain_pid = static_cast<uint32_t>(getpid());
-    writer_.reset(new Writer(fd, described(std::move(header), about)));
+    claim(about.drain_pid, path);
+    writer_.reset(new Writer(fd, described(about)));
     generation_ = about.generation;
     if (about.clock == HL_CLOCK_TSC) {
         uint64_t passed = monotonic_ns() - about.start_ns;
@@ -315,6 +344,7 @@ void Drain::finish(const std::string &ending) {
     totals.lost = lost();
     totals.ending = ending;
     writer_->finish(totals);
+    if (stopped()) ring_->release();
 }
 
 } // namespace capture

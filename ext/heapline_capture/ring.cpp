@@ -118,6 +118,10 @@ void Ring::give_back(uint32_t number, uint32_t used) {
     __atomic_store_n(&chunk(number).state, HL_CHUNK_FREE, __ATOMIC_RELEASE);
 }
 
+void Ring::release() {
+    madvise(base_ + HL_RING_STRINGS_AT, HL_RING_BYTES - HL_RING_STRINGS_AT, MADV_REMOVE);
+}
+
 uint64_t Ring::now() const {
     if (header().clock == HL_CLOCK_TSC) return __rdtsc() - header().start;
     timespec now;

@@ -53,6 +53,9 @@ class Ring {
     /* Everything in this chunk was read: the program may have it. `used`: bytes that were written. */
     void give_back(uint32_t chunk, uint32_t used);
 
+    /* Give back the memory of all chunks. The process has ended the recording, and keeps the mapping until the next. */
+    void release();
+
     /* Now, by the ring's clock, since its start. */
     uint64_t now() const;
 

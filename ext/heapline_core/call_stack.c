@@ -15,10 +15,11 @@
 #include "text.h"
 
 /* A pc, or a return address in a library → its frame; one entry a slot, lossy, shared by all lanes. */
-enum { SLOTS = 1 << 14, IN_VM = 1u << 31 };
+enum { SLOTS = 1 << 14 };
+static const uint32_t IN_VM = 1u << 31, NO_LINE = 1u << 30;
 struct slot {
     uint64_t address; /* 0: empty */
-    uint64_t value;   /* epoch << 32 | frame; IN_VM: the address lies in the VM's library */
+    uint64_t value;   /* epoch << 32 | frame; IN_VM: the address lies in the VM's library; NO_LINE: see name_frame */
 };
 static struct slot *slots;
 static const uint64_t NEVER = ~0ull; /* no pc */
@@ -66,7 +67,7 @@ static uint32_t ruby_frame(const struct hl_ruby_line *line) {
     return hl_tree_frame(&frame);
 }
 
-/* 0: it cannot be told now. */
+/* 0: it cannot be told now. NO_LINE: a frame of the VM's own, which runs no line: below a program's first. */
 HL_COLD static uint32_t name_frame(struct hl_frame frame, uint32_t epoch) {
     char buffer[HL_PATH_MAX];
     struct hl_ruby_line line = {0};
@@ -74,7 +75,7 @@ HL_COLD static uint32_t name_frame(struct hl_frame frame, uint32_t epoch) {
     const int saved = errno;
     hl_guard_enter(&hl_thread);
     if (hl_location_provider(frame, &line, buffer, sizeof(buffer)) == 0) {
-        number = ruby_frame(&line);
+        number = line.line ? ruby_frame(&line) : NO_LINE;
         if (number && line.cacheable) fill_slot(frame.pc, epoch, number);
     }
     hl_guard_leave(&hl_thread);
@@ -115,8 +116,12 @@ HL_INLINE uint32_t look_up(struct hl_call_stack *stack, uint32_t i, const char *
     if (hl_frame_runs_ruby(frame)) {
         uint32_t number = find_slot(pc, epoch);
         if (HL_UNLIKELY(!number)) number = name_frame((struct hl_frame){pc, frame}, epoch);
-        node = number ? hl_tree_node(parent, number) : note(parent, "(unknown frame)");
-        if (!number) pc = NEVER;
+        if (HL_UNLIKELY(!number)) {
+            pc = NEVER;
+            node = note(parent, "(unknown frame)");
+        } else if (HL_LIKELY(number != NO_LINE)) {
+            node = hl_tree_node(parent, number);
+        }
         if (!node) node = parent; /* the tree is full */
     }
     stack->pcs[i] = pc;
@@ -198,7 +203,7 @@ static uint32_t with_caller(struct hl_call_stack *stack, uint32_t parent, uintpt
     const uint32_t epoch = hl_location_epoch(caller);
     uint32_t frame = find_slot(caller, epoch), node = parent;
     if (HL_UNLIKELY(!frame)) frame = name_caller(caller, epoch);
-    if (frame && !(frame & IN_VM && parent)) node = hl_tree_node(parent, frame & ~(uint32_t)IN_VM);
+    if (frame && !(frame & IN_VM && parent)) node = hl_tree_node(parent, frame & ~IN_VM);
     if (!node) node = parent;
     stack->caller = caller;
     stack->caller_parent = parent;

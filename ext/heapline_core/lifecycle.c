@@ -262,7 +262,6 @@ static int make_ready(void) {
     if (!failed && hl_options.blocks) failed = hl_stack_create();
     if (!failed && hl_options.blocks) failed = hl_block_map_create();
     if (failed) return failed;
-    begin_recording();
     hl_text(hl_flight.header->ruby, sizeof(hl_flight.header->ruby), "%s",
             hl_ruby.description ? hl_ruby.description : "");
     hl_real_describe(hl_flight.header->allocator, sizeof(hl_flight.header->allocator));
@@ -270,6 +269,7 @@ static int make_ready(void) {
             getenv("HEAPLINE") ? getenv("HEAPLINE") : "");
     hl_gc_count = wait_for_ruby;
     hl_heap_pages_begin();
+    begin_recording();
     return 0;
 }
 

@@ -254,7 +254,8 @@ HL_COLD static void tell_tag(uint16_t tag) {
 HL_INLINE void write_birth(uint64_t *place, uint32_t event, const void *block, size_t size, size_t alignment,
                            uint32_t stack) {
     const uint16_t tag = hl_thread.tag;
-    const uint64_t power = alignment ? (uint64_t)__builtin_ctzll(alignment) : 0;
+    /* glibc takes the next power of two. */
+    const uint64_t power = alignment > 1 ? 64 - (uint64_t)__builtin_clzll(alignment - 1) : 0;
     const uint64_t shown = size < HL_EVENT_SIZE_MAX ? size : HL_EVENT_SIZE_MAX;
     if (HL_UNLIKELY(tag && !hl_load32(&hl_ring.tags[tag]))) tell_tag(tag);
     place[1] = (uintptr_t)block | (uint64_t)tag << HL_EVENT_ADDRESS_BITS | power << HL_EVENT_ALIGNMENT_SHIFT;
@@ -343,6 +344,11 @@ void hl_recorder_thread_ends(struct hl_lane *lane) {
 
 static void describe(void) {
     struct hl_ring_header *header = hl_ring.header;
+    const struct hl_flight_header *flight = hl_flight.header;
+    memcpy(header->ruby, flight->ruby, sizeof(header->ruby));
+    memcpy(header->allocator, flight->allocator, sizeof(header->allocator));
+    memcpy(header->command, flight->command, sizeof(header->command));
+    header->command_length = flight->command_length;
     use_tsc = (uint32_t)tsc_is_steady();
     header->state = HL_RING_RECORDING;
     header->pid = (uint32_t)getpid();

@@ -140,6 +140,12 @@ struct hl_ring_header {
     uint32_t drain_pid; /* the process that drains it; set once, by that */
     uint64_t chunks_freed;
     uint64_t waited_ns; /* of the program for the drain, all threads together (the program's) */
+
+    /* As in the flight file. */
+    char ruby[96];
+    char allocator[64];
+    char command[1024];
+    uint32_t command_length;
 };
 
 /* Where each part begins; all are multiples of 64 KB. */

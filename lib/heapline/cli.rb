@@ -13,7 +13,8 @@ module Heapline
                  "growth" => :Growth, "test" => :Test, "serve" => :Serve, "stack" => :Stack, "heap" => :Heap,
                  "heap dump" => "Heap::Dump", "heap histo" => "Heap::Histo", "heap stat" => "Heap::Stat",
                  "heap diff" => "Heap::Diff", "heap find" => "Heap::Find", "heap dominators" => "Heap::Dominators",
-                 "heap graph" => "Heap::Graph", "heap report" => "Heap::Report", "leaks" => :Leaks, "replay" => :Replay,
+                 "heap graph" => "Heap::Graph", "heap report" => "Heap::Report", "leaks" => :Leaks,
+                 "record" => :Record, "replay" => :Replay,
                  "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+require_relative "command"
+require_relative "size"
+
+module Heapline
+  module CLI
+    # `heapline record CMD`, `heapline record PID`: every allocation and its end with the whole stack, in a capture.
+    class Record < Command
+      USAGE_LINE = "record [options] [--] COMMAND [ARGUMENTS] | record [options] PID"
+      SUMMARY = "Record every allocation with its whole stack: of a command, or of a running process"
+
+      # The exit status is the command's; of a PID 0.
+      def call(argv)
+        return companion(argv) if argv.first == "--companion"
+
+        words = parse(argv)
+        raise UsageError, "which command, or which process? heapline record ruby app.rb" if words.empty?
+
+        words.first.match?(/\A\d{1,10}\z/) ? running([words.first, *parse(words.drop(1))]) : command(words)
+      end
+
+      private
+
+      def define(parser)
+        parser.on("-o", "--output FILE", "write to FILE (heapline-PID.hlc); %p: the pid") do |value|
+          @options[:output] = value
+        end
+        parser.on("--follow", "record forked children and Ruby programs that it starts too, each in a file") do
+          @options[:follow] = true
+        end
+        parser.on("--duration S", "end the recording after so many seconds; the command goes on") do |value|
+          @options[:duration] = Size.seconds(value)
+        end
+        parser.on("--timeout S", Float, "of a PID: wait so many seconds for the process to begin (10)") do |value|
+          @options[:timeout] = value
+        end
+      end
+
+      # What is started beside a program that records itself.
+      def companion(argv)
+        require_relative "record/companion"
+        Companion.new(argv.drop(1), env: @env).call
+      end
+
+      # The rest is the command's.
+      def parsing
+        :order
+      end
+
+      def running(words)
+        raise UsageError, "--follow is for a command: a PID is recorded alone" if @options[:follow]
+
+        require_relative "record/running"
+        Running.new(words, env: @env, err: @err, **@options).call
+      end
+
+      def command(words)
+        raise UsageError, "--timeout is for a PID" if @options[:timeout]
+
+        require_relative "record/command_run"
+        CommandRun.new(words, env: @env, out: @out, err: @err, **@options).call
+      end
+    end
+  end
+end

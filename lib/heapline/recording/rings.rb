@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require_relative "../model/flight"
+require_relative "../model/process_identity"
+require_relative "extension"
+
+module Heapline
+  class Recording
+    # Where rings lie: beside the flight files, under the same name.
+    class Rings
+      NAME = /\A(\d{1,10})-(\d{1,20})\.ring\z/
+      # The name of the one process that is recorded, of those that a command starts (see record_wish.h).
+      CLAIM = /\A(\d{1,10})\.recorded\z/
+
+      # The process that a ring belongs to.
+      def self.process(path)
+        Model::ProcessIdentity.new(*File.basename(path).match(NAME).captures.map(&:to_i))
+      end
+
+      # The flight file of that process.
+      def self.flight(path)
+        path.sub(/\.ring\z/, ".flight")
+      end
+
+      # Nobody will drain this one: the process shall not wait for it.
+      def self.refuse(path)
+        Model::Flight.request_record(flight(path), on: false)
+        File.unlink(path)
+      rescue FlightError, SystemCallError
+        nil
+      end
+
+      # The ring that the process of this flight file makes when it is asked to.
+      def self.beside(flight)
+        flight.sub(/\.flight\z/, ".ring")
+      end
+
+      # directory: of the flight files.
+      def initialize(directory)
+        @directory = directory
+      end
+
+      # Paths of rings that were made for `drain`, a pid, and that nobody has taken yet.
+      def asked_by(drain)
+        names(NAME).map { |name| File.join(@directory, name) }.select { |path| Native::Drain.asked_by(path) == drain }
+      end
+
+      # Remove what processes left that were killed, and what `drain` left.
+      def sweep(drain = nil)
+        names(NAME).each { |name| remove(name) unless self.class.process(name).alive? }
+        names(CLAIM).each do |name|
+          pid = name[CLAIM, 1].to_i
+          remove(name) if pid == drain || !Model::ProcessIdentity.of(pid)
+        end
+      end
+
+      private
+
+      def names(pattern)
+        Dir.children(@directory).grep(pattern)
+      rescue SystemCallError
+        []
+      end
+
+      def remove(name)
+        File.unlink(File.join(@directory, name))
+      rescue SystemCallError
+        nil
+      end
+    end
+  end
+end

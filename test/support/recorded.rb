@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+require "open3"
+require "support/accounted"
+require "support/native_programs"
+require "heapline/model/flight"
+
+# Runs programs under `heapline record` and reads their captures with a reader of the tests' own, event by event.
+module Recorded
+  include Accounted
+
+  ROOT = File.expand_path("../..", __dir__)
+  # As ext/heapline_capture/event.hpp numbers them.
+  KINDS = { 1 => :malloc, 2 => :calloc, 3 => :realloc, 4 => :memalign, 5 => :aligned_alloc, 6 => :posix_memalign,
+            7 => :valloc, 8 => :pvalloc, 9 => :new, 10 => :mmap, 11 => :realloc_older, 12 => :mremap_older,
+            13 => :remains, 14 => :resize, 15 => :remap, 16 => :free, 17 => :delete, 18 => :munmap, 19 => :vanish,
+            20 => :free_older, 21 => :munmap_older, 24 => :thread_start, 25 => :thread_end, 26 => :gc_start,
+            27 => :gc_end, 28 => :lost }.freeze
+  BIRTHS = (%i[malloc calloc realloc memalign aligned_alloc posix_memalign valloc pvalloc new realloc_older] +
+            %i[resize]).freeze
+  ENDS = %i[free delete free_older resize].freeze
+
+  # One event; stack: frames as "label@path:line", outermost first.
+  Event = Struct.new(:kind, :thread, :block, :size, :alignment, :stack, :time_ns, :tag, keyword_init: true)
+
+  # A capture as a whole. threads: number => [name, tid].
+  class Capture
+    attr_reader :events, :threads, :ending, :lost, :problems, :pid, :ruby, :samples
+
+    def initialize(text)
+      @events = []
+      @threads = {}
+      @stacks = Hash.new([].freeze)
+      @problems = []
+      @samples = 0
+      text.each_line(chomp: true) { |line| take(*line.split("\t", -1)) }
+    end
+
+    def finished?
+      @finished == "1"
+    end
+
+    def births
+      events.select { |event| BIRTHS.include?(event.kind) }
+    end
+
+    def of(kind)
+      events.select { |event| event.kind == kind }
+    end
+
+    # What the accounting calls allocations, bytes allocated, frees and bytes freed.
+    def totals
+      sizes = Hash.new(0)
+      freed = ended = 0
+      events.each do |event|
+        freed += sizes[event.block] if ENDS.include?(event.kind)
+        ended += 1 if ENDS.include?(event.kind)
+        sizes[event.block] = event.size if BIRTHS.include?(event.kind)
+      end
+      [births.size, births.sum(&:size), ended, freed]
+    end
+
+    private
+
+    def take(word, *fields)
+      case word
+      when "header" then @pid, @ruby = fields[0].to_i, fields[1]
+      when "thread" then @threads[fields[0].to_i] = [fields[1], fields[2].to_i]
+      when "stack" then @stacks[fields[0].to_i] = fields[1].split("|")
+      when "event" then @events << event(*fields)
+      when "problem" then @problems << fields[0]
+      when "sample" then @samples += 1
+      when "end" then @ending, @lost, @finished = fields[0], fields[1].to_i, fields[2]
+      end
+    end
+
+    def event(*fields, tag)
+      kind, thread, block, size, alignment, stack, time = fields.map(&:to_i)
+      Event.new(kind: KINDS.fetch(kind), thread: thread, block: block, size: size, alignment: alignment,
+                stack: @stacks[stack], time_ns: time, tag: tag)
+    end
+  end
+
+  # Record `heapline record OPTIONS ruby FILE`; the Capture. What the command wrote is in @out and @err.
+  def record(source, *options, ruby: [], env: {})
+    record_command(*options, "--", RbConfig.ruby, "--disable=gems", *ruby, program(source), env: env)
+    capture
+  end
+
+  def record_command(*words, env: {})
+    @out, @err, @status = heapline("record", "-o", path("run.hlc"), *words, env: env)
+  end
+
+  def capture(file = path("run.hlc"))
+    assert_path_exists file, @err
+    text, problem, status = Open3.capture3(reader, file)
+    assert status.success?, problem
+    Capture.new(text)
+  end
+
+  # What the process's flight file says: allocations, bytes allocated, frees, bytes freed.
+  def accounted(pid)
+    file = flight_files.find { |path| File.basename(path).start_with?("#{pid}-") } or flunk "no flight file of #{pid}"
+    sites = Heapline::Model::Flight.read(file).sites
+    %i[allocations bytes_allocated frees bytes_freed].map { |name| sites.sum(&name) }
+  end
+
+  # Recorded to the end: nothing is lost, and all equals what the accounting counted.
+  def assert_exact(capture)
+    assert capture.finished?
+    assert_equal 0, capture.lost, @err
+    assert_empty capture.problems
+    assert_empty capture.of(:vanish)
+    assert_equal accounted(capture.pid), capture.totals
+  end
+
+  private
+
+  def reader
+    sources = Dir[File.join(ROOT, "ext/heapline_capture/*.cpp")].grep_v(/binding|drain|ring/)
+    NativePrograms.program("capture_events", "-std=c++17", *sources, "-lzstd")
+  end
+end
