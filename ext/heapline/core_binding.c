@@ -49,9 +49,8 @@ static int find_core(void) {
            find_function("heapline_tag_intern", &core.tag_intern) && find_function("heapline_tag_set", &core.tag_set) &&
            find_function("heapline_baseline", &core.baseline) && find_function("heapline_totals", &core.totals) &&
            find_function("heapline_peak_restart", &core.peak_restart) &&
-           find_function("heapline_generation", &core.generation) &&
-           find_function("heapline_record", &core.record) && find_function("heapline_companion", &core.companion) &&
-           find_function("heapline_enabled", &core.enabled);
+           find_function("heapline_generation", &core.generation) && find_function("heapline_record", &core.record) &&
+           find_function("heapline_companion", &core.companion) && find_function("heapline_enabled", &core.enabled);
 }
 
 int rbhl_core_function(const char *name, void *slot) {

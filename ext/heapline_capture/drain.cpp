@@ -63,18 +63,29 @@ void claim(uint32_t &owner, const std::string &path) {
 
 Kind kind_of(uint32_t event) {
     switch (event) {
-    case HL_EVENT_CALLOC: return Kind::calloc;
-    case HL_EVENT_REALLOC: return Kind::realloc;
-    case HL_EVENT_POSIX_MEMALIGN: return Kind::posix_memalign;
-    case HL_EVENT_ALIGNED_ALLOC: return Kind::aligned_alloc;
-    case HL_EVENT_MEMALIGN: return Kind::memalign;
-    case HL_EVENT_VALLOC: return Kind::valloc;
-    case HL_EVENT_PVALLOC: return Kind::pvalloc;
-    case HL_EVENT_NEW: return Kind::cxx_new;
-    case HL_EVENT_DELETE: return Kind::cxx_delete;
+    case HL_EVENT_CALLOC:
+        return Kind::calloc;
+    case HL_EVENT_REALLOC:
+        return Kind::realloc;
+    case HL_EVENT_POSIX_MEMALIGN:
+        return Kind::posix_memalign;
+    case HL_EVENT_ALIGNED_ALLOC:
+        return Kind::aligned_alloc;
+    case HL_EVENT_MEMALIGN:
+        return Kind::memalign;
+    case HL_EVENT_VALLOC:
+        return Kind::valloc;
+    case HL_EVENT_PVALLOC:
+        return Kind::pvalloc;
+    case HL_EVENT_NEW:
+        return Kind::cxx_new;
+    case HL_EVENT_DELETE:
+        return Kind::cxx_delete;
     case HL_EVENT_FREE:
-    case HL_EVENT_GONE: return Kind::free;
-    default: return Kind::malloc;
+    case HL_EVENT_GONE:
+        return Kind::free;
+    default:
+        return Kind::malloc;
     }
 }
 
@@ -197,7 +208,8 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
     const Writer::Call call = {lane.thread, event.stack ? stack(event.stack) : 0, event.tag ? tag(event.tag) : 0,
                                ns(event.time)};
     switch (event.kind) {
-    case HL_EVENT_THREAD_START: return begin_thread(lane, event);
+    case HL_EVENT_THREAD_START:
+        return begin_thread(lane, event);
     case HL_EVENT_THREAD_END:
         writer_->rename_thread(lane.thread, event.name);
         writer_->mark(Kind::thread_end, 0, call);
@@ -206,16 +218,22 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
     case HL_EVENT_GC:
         generation_ = event.address;
         return writer_->mark(Kind::gc_start, event.address - 1, call);
-    case HL_EVENT_REALLOC: return reallocated(lane, event, call);
-    case HL_EVENT_REALLOC_FROM: return move_away(lane, event);
-    case HL_EVENT_MMAP: return writer_->mapped(event.address, event.size, call);
-    case HL_EVENT_MUNMAP: return writer_->unmapped(event.address, event.size, call);
+    case HL_EVENT_REALLOC:
+        return reallocated(lane, event, call);
+    case HL_EVENT_REALLOC_FROM:
+        return move_away(lane, event);
+    case HL_EVENT_MMAP:
+        return writer_->mapped(event.address, event.size, call);
+    case HL_EVENT_MUNMAP:
+        return writer_->unmapped(event.address, event.size, call);
     case HL_EVENT_MREMAP_FROM:
         lane.mapping = {event.address, event.size};
         return;
-    case HL_EVENT_MREMAP: return remapped(lane, event, call);
+    case HL_EVENT_MREMAP:
+        return remapped(lane, event, call);
     case HL_EVENT_FREE:
-    case HL_EVENT_DELETE: return death(kind_of(event.kind), event, call);
+    case HL_EVENT_DELETE:
+        return death(kind_of(event.kind), event, call);
     case HL_EVENT_UNMOVED:
     case HL_EVENT_GONE:
         if (lane.moving.empty()) return;
@@ -223,7 +241,8 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
         if (event.kind == HL_EVENT_GONE && !lane.moving.back().given_out) death(Kind::free, event, call);
         lane.moving.pop_back();
         return;
-    default: return birth(event, call);
+    default:
+        return birth(event, call);
     }
 }
 

@@ -89,10 +89,10 @@ class Drain {
     std::unique_ptr<Ring> ring_;
     std::unique_ptr<Writer> writer_;
     std::vector<Lane> lanes_;
-    std::vector<uint32_t> active_; /* lanes with a chunk */
+    std::vector<uint32_t> active_;         /* lanes with a chunk */
     std::vector<uint32_t> frames_, nodes_; /* the ring's numbers → the capture's; 0: not met yet */
-    std::vector<uint32_t> tags_;   /* likewise */
-    std::vector<Birth> births_;    /* the last ones, by address */
+    std::vector<uint32_t> tags_;           /* likewise */
+    std::vector<Birth> births_;            /* the last ones, by address */
     unsigned moves_ = 0;                   /* in all lanes */
     uint64_t time_ = 0;                    /* of the last event, in the ring's units */
     uint64_t lost_told_ = 0, generation_ = 0;

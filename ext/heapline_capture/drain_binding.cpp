@@ -41,9 +41,11 @@ void owner_free(void *owner) {
     delete static_cast<Owner *>(owner);
 }
 
-const rb_data_type_t owner_type = {
-    "Heapline::Native::Drain", {nullptr, owner_free, nullptr, nullptr, {}}, nullptr, nullptr,
-    RUBY_TYPED_FREE_IMMEDIATELY};
+const rb_data_type_t owner_type = {"Heapline::Native::Drain",
+                                   {nullptr, owner_free, nullptr, nullptr, {}},
+                                   nullptr,
+                                   nullptr,
+                                   RUBY_TYPED_FREE_IMMEDIATELY};
 
 VALUE allocate(VALUE klass) {
     VALUE self = TypedData_Wrap_Struct(klass, &owner_type, nullptr);
@@ -155,9 +157,12 @@ VALUE finish(VALUE self, VALUE ending) {
 /* state -> :recording, :stopped or :execed */
 VALUE state(VALUE self) {
     switch (owner_of(self).drain->ring().header().state) {
-    case HL_RING_STOPPED: return ID2SYM(rb_intern("stopped"));
-    case HL_RING_EXECED: return ID2SYM(rb_intern("execed"));
-    default: return ID2SYM(rb_intern("recording"));
+    case HL_RING_STOPPED:
+        return ID2SYM(rb_intern("stopped"));
+    case HL_RING_EXECED:
+        return ID2SYM(rb_intern("execed"));
+    default:
+        return ID2SYM(rb_intern("recording"));
     }
 }
 
@@ -186,8 +191,8 @@ VALUE figures(VALUE self) {
     return hash;
 }
 
-/* Drain.asked_by(path) -> Integer: the process that this ring was made for, 0 where it is for any; nil where the file is
- * no ring (yet). */
+/* Drain.asked_by(path) -> Integer: the process that this ring was made for, 0 where it is for any; nil where the file
+ * is no ring (yet). */
 VALUE asked_by(VALUE self, VALUE path) {
     (void)self;
     FilePathValue(path);

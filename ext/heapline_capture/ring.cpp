@@ -55,7 +55,8 @@ Ring::~Ring() {
 }
 
 std::string_view Ring::string(uint32_t number) const {
-    const uint32_t used = std::min(__atomic_load_n(&header().strings_used, __ATOMIC_ACQUIRE), uint32_t{HL_RING_STRINGS});
+    const uint32_t used =
+        std::min(__atomic_load_n(&header().strings_used, __ATOMIC_ACQUIRE), uint32_t{HL_RING_STRINGS});
     if (!number || number % 8 || number >= used) return {};
     const char *text = base_ + HL_RING_STRINGS_AT + number;
     uint16_t length;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring file of a recorded process (../heapline_core/ring_layout.h) as its reader sees it. What lies there is checked
- * before it is believed: the process that writes it may be damaged.
+ * The ring file of a recorded process (../heapline_core/ring_layout.h) as its reader sees it. What lies there is
+ * checked before it is believed: the process that writes it may be damaged.
  */
 #ifndef HEAPLINE_CAPTURE_RING_HPP
 #define HEAPLINE_CAPTURE_RING_HPP

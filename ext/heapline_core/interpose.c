@@ -365,8 +365,7 @@ HL_EXPORT void *aligned_alloc(size_t alignment, size_t size) {
 }
 
 HL_EXPORT void *memalign(size_t alignment, size_t size) {
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN))
-        return closed_aligned(alignment, size, HL_CALLER, HL_EVENT_MEMALIGN);
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN)) return closed_aligned(alignment, size, HL_CALLER, HL_EVENT_MEMALIGN);
     return aligned(alignment, size, HL_CALLER, hot());
 }
 

@@ -3,8 +3,9 @@
  * Memory that the program maps itself: mmap, munmap and mremap, as it and its libraries call them. libc's own calls (of
  * malloc, of pthread_create) do not come by here, and neither does what a system call is made for directly.
  *
- * Whoever wants to see them has a bit of hl_mapping_watched, and a line in tell_mapped, tell_unmapping and tell_remapped
- * of interpose_mmap.c, which call what it declares in its own header. While no bit is set a call costs one test more.
+ * Whoever wants to see them has a bit of hl_mapping_watched, and a line in tell_mapped, tell_unmapping and
+ * tell_remapped of interpose_mmap.c, which call what it declares in its own header. While no bit is set a call costs
+ * one test more.
  *
  * M1  Results and errno are those of the definition below.
  * M2  A mapping is told when it is there, its end before the kernel takes it back: nobody else can be told the same

@@ -29,7 +29,7 @@ enum { HL_COUNT_PAGES = HL_SITES_MAX / HL_SITES_PER_PAGE, HL_PUBLISH_BYTES = 655
 struct hl_lane {
     uint64_t generation; /* as last seen by this lane */
     struct hl_lane_record *record;
-    struct hl_recording *recording; /* recorder.h; NULL: nothing was recorded yet */
+    struct hl_recording *recording;       /* recorder.h; NULL: nothing was recorded yet */
     int64_t publish_above, publish_below; /* `live` beyond these is published */
     uint32_t index;
     uint32_t ec_next;

@@ -43,9 +43,9 @@ struct hl_recorder hl_recorder;
 static struct hl_recording *parts[HL_LANES]; /* by the lane's index; they stay */
 static uint32_t recordings;                  /* so far */
 static uint32_t use_tsc;
-static uint64_t generation; /* of the last mark */
+static uint64_t generation;   /* of the last mark */
 static uint32_t recorded_for; /* the drain's pid, where one is told */
-static uint64_t gave_up_at; /* chunks that the drain had freed when nobody got one in time, and 1 */
+static uint64_t gave_up_at;   /* chunks that the drain had freed when nobody got one in time, and 1 */
 
 /* ---- time ---- */
 
@@ -55,7 +55,8 @@ static uint64_t nanoseconds(clockid_t clock) {
     return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-/* Whether the processor's counter runs at one rate in all states: the kernel then keeps those of all processors equal. */
+/* Whether the processor's counter runs at one rate in all states: the kernel then keeps those of all processors equal.
+ */
 static int tsc_is_steady(void) {
     uint32_t eax, ebx, ecx, edx;
     return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && edx & 1u << 8;
@@ -122,8 +123,8 @@ static int open_chunk(struct hl_recording *recording, uint32_t lane) {
     return 1;
 }
 
-/* The event that would lie at `at` finds no room in its chunk. The first one there ends the chunk; a handler of a signal
- * may have been faster to go on to another. 1: try again. */
+/* The event that would lie at `at` finds no room in its chunk. The first one there ends the chunk; a handler of a
+ * signal may have been faster to go on to another. 1: try again. */
 HL_COLD static int next_chunk(struct hl_recording *recording, uint32_t lane, uint64_t at) {
     sigset_t all, before;
     const int saved = errno;

@@ -7,11 +7,9 @@
  *
  * E1  A birth is recorded after the allocator gave the block, a death before it gets it back: of one address, the order
  *     of times is the order of events.
- * E2  A lane's events have one writer, its owner, and lie in the order of its calls; a signal's handler may come between
- *     any two instructions and records its own.
- * E3  A thread waits for the drain, for a bounded time, where there is no free chunk; if there is none then, its events
- *     are lost, and counted.
- * Callable from any thread inside malloc.
+ * E2  A lane's events have one writer, its owner, and lie in the order of its calls; a signal's handler may come
+ * between any two instructions and records its own. E3  A thread waits for the drain, for a bounded time, where there
+ * is no free chunk; if there is none then, its events are lost, and counted. Callable from any thread inside malloc.
  */
 #ifndef HL_RECORDER_H
 #define HL_RECORDER_H
@@ -33,8 +31,9 @@ HL_INLINE int hl_recording(void) {
     return HL_UNLIKELY(__atomic_load_n(&hl_recorder.on, __ATOMIC_RELAXED));
 }
 
-/* Begin, with an empty ring; end. With the guard entered; the caller sees to the gate. 0 or -errno: -EBUSY where one goes
- * on. `drain`: the process that is to drain it; 0: any. hl_recorder_stop returns when no thread writes any more. */
+/* Begin, with an empty ring; end. With the guard entered; the caller sees to the gate. 0 or -errno: -EBUSY where one
+ * goes on. `drain`: the process that is to drain it; 0: any. hl_recorder_stop returns when no thread writes any more.
+ */
 int hl_recorder_start(uint32_t drain);
 void hl_recorder_stop(void);
 /* This process executes another program now; or (0) that failed. */

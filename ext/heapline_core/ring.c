@@ -14,7 +14,8 @@
 enum { STRING_BYTES_MAX = 4000, CHUNKS_AT_ONCE = 8, DESCRIPTOR = 400 };
 _Static_assert(sizeof(struct hl_ring_frame) == 24 && sizeof(struct hl_ring_node) == 8, "as ring_layout.h reckons");
 _Static_assert(HL_RING_STATES_AT + sizeof(struct hl_ring_chunk) * HL_CHUNKS <= HL_RING_TAGS_AT &&
-                   HL_RING_TAGS_AT + sizeof(uint32_t) * HL_RING_TAGS <= HL_RING_STRINGS_AT && HL_RING_TAGS == HL_TAGS_MAX,
+                   HL_RING_TAGS_AT + sizeof(uint32_t) * HL_RING_TAGS <= HL_RING_STRINGS_AT &&
+                   HL_RING_TAGS == HL_TAGS_MAX,
                "room behind the header");
 _Static_assert(HL_RING_FRAMES_AT % HL_CHUNK_BYTES == 0 && HL_RING_NODES_AT % HL_CHUNK_BYTES == 0 &&
                    HL_RING_CHUNKS_AT % HL_CHUNK_BYTES == 0,
@@ -66,7 +67,8 @@ static int back(struct part *part, uint32_t end) {
     if (fallocate(fd, 0, part->at + backed, to - backed) &&
         (errno != EOPNOTSUPP || posix_fallocate(fd, part->at + backed, to - backed)))
         return -ENOSPC;
-    while (backed < to && !__atomic_compare_exchange_n(&part->backed, &backed, to, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+    while (backed < to &&
+           !__atomic_compare_exchange_n(&part->backed, &backed, to, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
         ;
     return 0;
 }
@@ -74,7 +76,8 @@ static int back(struct part *part, uint32_t end) {
 static void lay_out(void) {
     parts[HEAD] = (struct part){0, HL_RING_STRINGS_AT, HL_RING_STRINGS_AT, 0};
     parts[STRINGS] = (struct part){HL_RING_STRINGS_AT, HL_RING_STRINGS, 1 << 16, 0};
-    parts[FRAMES] = (struct part){HL_RING_FRAMES_AT, HL_RING_FRAMES * (uint32_t)sizeof(struct hl_ring_frame), 1 << 16, 0};
+    parts[FRAMES] =
+        (struct part){HL_RING_FRAMES_AT, HL_RING_FRAMES * (uint32_t)sizeof(struct hl_ring_frame), 1 << 16, 0};
     parts[NODES] = (struct part){HL_RING_NODES_AT, HL_RING_NODES * (uint32_t)sizeof(struct hl_ring_node), 1 << 17, 0};
     parts[CHUNKS] = (struct part){HL_RING_CHUNKS_AT, HL_CHUNKS * HL_CHUNK_BYTES, CHUNKS_AT_ONCE * HL_CHUNK_BYTES, 0};
 }
@@ -85,7 +88,8 @@ static int map(void) {
     char *space = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space == MAP_FAILED) return -errno;
     char *base = (char *)(((uintptr_t)space + HL_CHUNK_BYTES - 1) & ~(uintptr_t)(HL_CHUNK_BYTES - 1));
-    if (mmap(base, HL_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+    if (mmap(base, HL_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) ==
+        MAP_FAILED) {
         const int failed = -errno;
         munmap(space, room);
         return failed;

@@ -93,14 +93,14 @@ enum hl_event {
     HL_EVENT_FREE = 32,
     HL_EVENT_DELETE,
     HL_EVENT_REALLOC_FROM, /* before the call */
-    HL_EVENT_UNMOVED, /* the call failed: the block is where it was */
-    HL_EVENT_GONE,    /* it is no block of the program's any more: as if freed */
+    HL_EVENT_UNMOVED,      /* the call failed: the block is where it was */
+    HL_EVENT_GONE,         /* it is no block of the program's any more: as if freed */
     /* two words */
     HL_EVENT_THREAD_START = 48, /* word 1: kernel thread id; words 2, 3: its name */
     HL_EVENT_THREAD_END,        /* likewise */
     HL_EVENT_GC,                /* word 1: GC.count, as first seen */
     /* three words */
-    HL_EVENT_MUNMAP, /* word 1: address, word 2: size */
+    HL_EVENT_MUNMAP,      /* word 1: address, word 2: size */
     HL_EVENT_MREMAP_FROM, /* likewise; both after the call */
 };
 
@@ -120,13 +120,13 @@ struct hl_ring_header {
     uint32_t version;
     uint32_t state; /* enum hl_ring_state */
     uint32_t pid;
-    uint32_t clock; /* enum hl_ring_clock */
-    uint64_t start;        /* of `clock` */
-    uint64_t start_ns;     /* CLOCK_MONOTONIC then */
+    uint32_t clock;         /* enum hl_ring_clock */
+    uint64_t start;         /* of `clock` */
+    uint64_t start_ns;      /* CLOCK_MONOTONIC then */
     uint64_t start_wall_ns; /* CLOCK_REALTIME then */
-    uint64_t stop;         /* of `clock`; 0: it goes on */
-    uint64_t generation;   /* GC.count at the start */
-    uint64_t threads;      /* started so far */
+    uint64_t stop;          /* of `clock`; 0: it goes on */
+    uint64_t generation;    /* GC.count at the start */
+    uint64_t threads;       /* started so far */
 
     uint32_t strings_used; /* bytes */
     uint32_t frames_used;  /* number 0 included */

@@ -11,7 +11,7 @@ class RecordTest < Minitest::Test
 
   # Births of exactly this size.
   def sized(capture, size)
-    capture.births.select { |event| event.size == size }
+    capture.births.select { |event| event.bytes == size }
   end
 
   def lines(event)
@@ -38,7 +38,7 @@ class RecordTest < Minitest::Test
     assert_equal RUBY_DESCRIPTION, capture.ruby
     assert_operator capture.samples, :>, 0
     assert_operator capture.of(:gc_start).size, :>, 0
-    assert_equal capture.of(:gc_start).map(&:size).sort, capture.of(:gc_start).map(&:size)
+    assert_equal capture.of(:gc_start).map(&:bytes).sort, capture.of(:gc_start).map(&:bytes)
   end
 
   def test_each_function_of_the_family
@@ -151,8 +151,8 @@ class RecordTest < Minitest::Test
     RUBY
     capture = record(source, env: KEEP)
     assert_exact capture
-    first = capture.of(:mmap).find { |event| event.size == 7_340_032 }
-    moved = capture.of(:remap).find { |event| event.size == 9_437_184 }
+    first = capture.of(:mmap).find { |event| event.bytes == 7_340_032 }
+    moved = capture.of(:remap).find { |event| event.bytes == 9_437_184 }
     assert_equal first.block, moved.block
     assert_match(/program\.rb:7/, first.stack.join("|"))
     after = capture.events.drop(capture.events.index(moved) + 1)

@@ -20,8 +20,8 @@ module Recorded
             %i[resize]).freeze
   ENDS = %i[free delete free_older resize].freeze
 
-  # One event; stack: frames as "label@path:line", outermost first.
-  Event = Struct.new(:kind, :thread, :block, :size, :alignment, :stack, :time_ns, :tag, keyword_init: true)
+  # One event; bytes: that were asked for, or what its kind says; stack: frames as "label@path:line", outermost first.
+  Event = Struct.new(:kind, :thread, :block, :bytes, :alignment, :stack, :time_ns, :tag, keyword_init: true)
 
   # A capture as a whole. threads: number => [name, tid].
   class Capture
@@ -55,28 +55,39 @@ module Recorded
       events.each do |event|
         freed += sizes[event.block] if ENDS.include?(event.kind)
         ended += 1 if ENDS.include?(event.kind)
-        sizes[event.block] = event.size if BIRTHS.include?(event.kind)
+        sizes[event.block] = event.bytes if BIRTHS.include?(event.kind)
       end
-      [births.size, births.sum(&:size), ended, freed]
+      [births.size, births.sum(&:bytes), ended, freed]
     end
 
     private
 
     def take(word, *fields)
       case word
-      when "header" then @pid, @ruby = fields[0].to_i, fields[1]
+      when "header" then header(*fields)
       when "thread" then @threads[fields[0].to_i] = [fields[1], fields[2].to_i]
       when "stack" then @stacks[fields[0].to_i] = fields[1].split("|")
       when "event" then @events << event(*fields)
       when "problem" then @problems << fields[0]
       when "sample" then @samples += 1
-      when "end" then @ending, @lost, @finished = fields[0], fields[1].to_i, fields[2]
+      when "end" then finish(*fields)
       end
+    end
+
+    def header(pid, ruby, *)
+      @pid = pid.to_i
+      @ruby = ruby
+    end
+
+    def finish(ending, lost, finished)
+      @ending = ending
+      @lost = lost.to_i
+      @finished = finished
     end
 
     def event(*fields, tag)
       kind, thread, block, size, alignment, stack, time = fields.map(&:to_i)
-      Event.new(kind: KINDS.fetch(kind), thread: thread, block: block, size: size, alignment: alignment,
+      Event.new(kind: KINDS.fetch(kind), thread: thread, block: block, bytes: size, alignment: alignment,
                 stack: @stacks[stack], time_ns: time, tag: tag)
     end
   end

@@ -58,8 +58,8 @@ module Heapline
 
       def late(timeout)
         Model::Flight.request_record(@entry.path, on: false) # should it come later
-        raise FlightError, "process #{@entry.pid} has not answered for #{timeout} s: it begins at its next allocation " \
-                           "(idle, or stopped?)"
+        raise FlightError, "process #{@entry.pid} has not answered for #{timeout} s: it begins at its next " \
+                           "allocation (idle, or stopped?)"
       end
     end
   end

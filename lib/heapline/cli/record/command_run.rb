@@ -139,7 +139,8 @@ module Heapline
         def passing_signals
           pid = nil
           former = PASSED.to_h { |name| [name, trap(name) { pid && pass(name, pid) }] }
-          former.merge!(ENDURED.to_h { |name| [name, trap(name) { nil }] }) # a handler is not inherited, IGNORE would be
+          # A handler is not inherited, IGNORE would be.
+          former.merge!(ENDURED.to_h { |name| [name, trap(name) { nil }] })
           yield ->(started) { pid = started }
         ensure
           former&.each { |name, handler| trap(name, handler || "DEFAULT") }

@@ -48,10 +48,12 @@ module Heapline
         end
 
         def ring(path)
-          until Native::Drain.asked_by(path)
-            raise Error, "the recording did not begin" if @control.wait_readable(0.001)
-          end
+          wait until Native::Drain.asked_by(path)
           path
+        end
+
+        def wait
+          raise Error, "the recording did not begin" if @control.wait_readable(0.001)
         end
 
         def tell(answer)

@@ -12,7 +12,7 @@ module Heapline
         # result: Recording::Result.
         def self.line(result)
           "heapline: recorded #{what(result)} to #{Format::Inert.text(short(result.path))}#{missing(result)}; " \
-            "next: heapline report #{Shellwords.escape(short(result.path))}"
+            "next: heapline report #{Format::Inert.text(Shellwords.escape(short(result.path)))}"
         end
 
         def self.what(result)
@@ -27,12 +27,11 @@ module Heapline
         end
 
         def self.missing(result)
-          problems = []
-          problems << "#{Format::Units.count(result.missing)} events were lost: #{why(result)}" if result.missing > 0
-          if result.stacks_refused.positive?
-            problems << "#{Format::Units.count(result.stacks_refused)} stacks were cut: there are too many different ones"
-          end
-          problems.map { |problem| "; #{problem}" }.join
+          lost, cut = [result.missing, result.stacks_refused].map { |number| Format::Units.count(number) }
+          text = +""
+          text << "; #{lost} events were lost: #{why(result)}" if result.missing.positive?
+          text << "; #{cut} stacks were cut: there are too many different ones" if result.stacks_refused.positive?
+          text
         end
 
         def self.why(result)

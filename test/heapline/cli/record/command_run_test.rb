@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/accounted"
+require "heapline/cli"
+require "heapline/cli/record"
+require "heapline/cli/record/command_run"
+
+module Heapline
+  module CLI
+    class RecordCommandRunTest < Minitest::Test
+      include Accounted
+
+      def test_a_command_that_is_no_ruby
+        _, err, status = heapline("record", "-o", path("x.hlc"), "false")
+        assert_equal 1, status.exitstatus
+        assert_equal "heapline: nothing was recorded: false and what it started were no Ruby programs\n", err
+        refute_path_exists path("x.hlc")
+      end
+
+      def test_a_command_that_is_not_there
+        _, err, status = heapline("record", "-o", path("x.hlc"), "no-such-command")
+        assert_equal CLI::NOT_FOUND, status.exitstatus
+        assert_match(/no-such-command: command not found/, err)
+      end
+
+      def test_a_place_that_cannot_be_written_is_said_before_it_runs
+        out, err, status = heapline("record", "-o", "/nonexistent/x.hlc", "echo", "ran")
+        assert_equal [CLI::PROBLEM, ""], [status.exitstatus, out]
+        assert_match(%r{cannot be written to /nonexistent: no such directory}, err)
+      end
+
+      def test_its_arguments_input_and_output_are_its_own
+        out, err, = heapline("record", "-o", path("x.hlc"), RbConfig.ruby, "-e", "puts ARGV.inspect, $stdin.read", "--",
+                             "--follow", stdin_data: "in")
+        assert_equal "[\"--follow\"]\nin\n", out
+        assert_match(/\Aheapline: recorded [\d,]+ events of .* to .*x.hlc; next: heapline report .*x.hlc\n\z/, err)
+      end
+
+      def test_a_signal_is_passed_on
+        file = program("trap(:TERM) { puts 'asked to end'; exit 4 }\nputs Process.pid\n$stdout.flush\nsleep")
+        reader, writer = IO.pipe
+        words = heapline_command("record", "-o", path("x.hlc"), RbConfig.ruby, file)
+        pid = Process.spawn(environment, *words, out: writer, err: File::NULL)
+        writer.close
+        @processes << pid
+        reader.gets
+        Process.kill(:TERM, pid)
+        assert_equal "asked to end\n", reader.gets
+        assert_equal 4, Process.wait2(pid).last.exitstatus
+      end
+
+      def test_options_of_the_environment_stay
+        run = Record::CommandRun.new(%w[true], env: { "HEAPLINE" => "gc,top:5,output:x,nofollow", "PATH" => "/bin" },
+                                               out: $stdout, err: $stderr, follow: true)
+        changes = run.send(:environment)
+        assert_equal ["gc,top:5,quiet", "#{Process.pid},follow", nil],
+                     changes.values_at("HEAPLINE", "HEAPLINE_RECORD", "HEAPLINE_TOP")
+      end
+
+      def test_nothing_is_left_in_the_flight_directory
+        heapline("record", "-o", path("x.hlc"), RbConfig.ruby, "-e", "1")
+        assert_empty Dir.children(path("flights"))
+      end
+    end
+  end
+end

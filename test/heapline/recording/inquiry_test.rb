@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/cli"
+require "heapline/model/flight_directory"
+require "heapline/recording/inquiry"
+
+module Heapline
+  class Recording
+    class InquiryTest < Minitest::Test
+      include CliHelper
+
+      # The message with which an inquiry of this process fails.
+      def failure(timeout: 0.05, waiting: nil, **header)
+        Extension.drain_class
+        own_flight(**header)
+        entry = Model::FlightDirectory.new(environment).fetch(Process.pid)
+        assert_raises(FlightError) { Inquiry.new(entry).ring(timeout: timeout, waiting: waiting) }.message
+      end
+
+      def test_a_process_that_does_not_answer
+        assert_match(/has not answered for 0.05 s: it begins at its next allocation/, failure)
+      end
+
+      def test_waiting_is_told_once
+        told = 0
+        failure(timeout: 0.8, waiting: -> { told += 1 })
+        assert_equal 1, told
+      end
+
+      # Answers as the process would: with a problem.
+      def refusal(errno)
+        answers = [{ answered: 1 }, { answered: 2, record_problem: errno }]
+        replacing(Model::Flight, :request_record, ->(*, **) { answers.first }) do
+          replacing(Model::Flight, :header, ->(*) { answers.last }) { failure(timeout: 60) }
+        end
+      end
+
+      def test_a_process_that_cannot
+        assert_match(/cannot be recorded: No space left on device \(its ring would lie in /, refusal(28))
+      end
+
+      def test_a_process_that_is_recorded_already
+        assert_match(/process \d+ is being recorded already/, refusal(16))
+      end
+    end
+  end
+end
