@@ -145,6 +145,16 @@ static VALUE twin_hash(const struct hl_twin *twin) {
     return hash;
 }
 
+static VALUE spans_hash(const struct hl_spans *spans) {
+    VALUE hash = rb_hash_new();
+    put_number(hash, "count", spans->count);
+    put_number(hash, "sum", spans->sum);
+    put_number(hash, "squares", spans->squares);
+    put_number(hash, "least", spans->least);
+    put_number(hash, "most", spans->most);
+    return hash;
+}
+
 static VALUE header_hash(const struct hl_flight_header *header) {
     VALUE hash = rb_hash_new();
     put_process(hash, header);
@@ -153,6 +163,8 @@ static VALUE header_hash(const struct hl_flight_header *header) {
     put(hash, "mapped_bytes", LL2NUM(header->mapped_bytes));
     put(hash, "figures", asked_hash(&header->figures));
     put(hash, "twin", twin_hash(&header->twin));
+    put(hash, "page_lifespans", spans_hash(&header->heap_page_figures.lifespans));
+    put(hash, "page_deathspans", spans_hash(&header->heap_page_figures.deathspans));
     return hash;
 }
 

@@ -12,6 +12,7 @@ void rbhl_define_core(VALUE native, VALUE not_enabled);
 void rbhl_define_growth(VALUE native);
 void rbhl_define_objects(VALUE native, VALUE not_enabled);
 void rbhl_define_twin(VALUE native);
+void rbhl_define_heap_pages(VALUE native);
 void rbhl_define_leaks(VALUE native, VALUE not_enabled);
 
 /* The core's function of that name into `slot`; 0 without the preload, or where it is of another version. */

@@ -23,16 +23,20 @@ RUBY_FUNC_EXPORTED struct heapline_twin_made heapline_twin(int task, int fd, int
     return answer;
 }
 
-/* Native.twin(task, fd, gc) -> [pid, pause in ns]: a copy of this process that writes what `task` (:dump, :stacks) says
+static enum rbhl_task task_named(VALUE name) {
+    if (name == ID2SYM(rb_intern("dump"))) return RBHL_TASK_DUMP;
+    if (name == ID2SYM(rb_intern("stacks"))) return RBHL_TASK_STACKS;
+    if (name == ID2SYM(rb_intern("pages"))) return RBHL_TASK_PAGES;
+    rb_raise(rb_eArgError, "a task is :dump, :stacks or :pages");
+}
+
+/* Native.twin(task, fd, gc) -> [pid, pause in ns]: a copy of this process that writes what `task` (see above) says
  * into the descriptor and ends. gc: after a full GC. Raises Heapline::Error. */
 static VALUE rbhl_twin_of(VALUE self, VALUE task, VALUE fd, VALUE gc) {
     const int number = NUM2INT(fd);
     const char *problem;
     (void)self;
-    if (task != ID2SYM(rb_intern("dump")) && task != ID2SYM(rb_intern("stacks")))
-        rb_raise(rb_eArgError, "a task is :dump or :stacks");
-    const enum rbhl_task wanted = task == ID2SYM(rb_intern("dump")) ? RBHL_TASK_DUMP : RBHL_TASK_STACKS;
-    const struct rbhl_twin made = rbhl_twin_start(wanted, number, RTEST(gc), NULL, &problem);
+    const struct rbhl_twin made = rbhl_twin_start(task_named(task), number, RTEST(gc), NULL, &problem);
     if (problem) rb_raise(rb_path2class("Heapline::Error"), "%s", problem);
     return rb_assoc_new(INT2NUM(made.pid), ULL2NUM(made.pause_ns));
 }

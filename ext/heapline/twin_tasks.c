@@ -12,6 +12,7 @@
 #include "json_writer.h"
 #include "names.h"
 #include "objspace_library.h"
+#include "page_census.h"
 #include "stacks.h"
 #include "vm_access.h"
 
@@ -21,7 +22,7 @@ struct work {
     enum rbhl_task task;
     pid_t program;
     FILE *out;
-    unsigned long lines; /* of names, or of threads and fibers */
+    unsigned long lines; /* of names, of threads and fibers, or of pages and classes */
     int whole;
 };
 
@@ -51,12 +52,14 @@ static void last_line(const struct work *work) {
 
 static VALUE carry_out(VALUE argument) {
     struct work *work = (struct work *)argument;
+    work->whole = 1;
     if (work->task == RBHL_TASK_DUMP) {
         work->whole = rbhl_objspace_dump_all(work->out);
         work->lines = rbhl_names_write(work->out);
+    } else if (work->task == RBHL_TASK_PAGES) {
+        work->lines = rbhl_page_census_write(work->out);
     } else {
         work->lines = rbhl_stacks_write(work->out);
-        work->whole = 1;
     }
     return Qnil;
 }

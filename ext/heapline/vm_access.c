@@ -8,7 +8,7 @@
 
 #include "vm_offsets.h"
 
-enum { EP_WORDS = 3, FRAME_IS_C = 0x80, IMEMO_KIND = 15, IMEMO_ENV = 0, MOST_LOCALS = 4096 };
+enum { EP_WORDS = 3, FRAME_IS_C = 0x80, IMEMO_KIND = 15, IMEMO_ENV = 0, MOST_LOCALS = 4096, GC_FLAGS = 16 };
 
 #define AT(type, address, offset) (*(type *)((char *)(address) + (offset)))
 
@@ -94,9 +94,58 @@ int rbhl_vm_is_fiber(VALUE object) {
     return is_data(object, "fiber");
 }
 
+int rbhl_vm_imemo_kind(VALUE object) {
+    return RBASIC(object)->flags >> FL_USHIFT & IMEMO_KIND;
+}
+
+uintptr_t rbhl_vm_page_bytes(void) {
+    return HEAP_PAGE_BYTES;
+}
+
 VALUE rbhl_vm_ask(VALUE object, const char *method) {
     const ID id = rb_intern(method);
     return rb_method_basic_definition_p(CLASS_OF(object), id) ? rb_funcallv(object, id, 0, NULL) : Qnil;
+}
+
+/* ---- what the GC knows of it ---- */
+
+static ID marked, pinned;
+
+int rbhl_vm_marks_told(void) {
+    marked = rb_intern("marked");
+    pinned = rb_intern("pinned");
+    return (rb_obj_gc_flags || rb_gc_object_metadata) && rbhl_vm_marks(rb_cObject) >= 0;
+}
+
+static int mark_of(ID name) {
+    return (name == marked ? RBHL_MARKED : 0) | (name == pinned ? RBHL_PINNED : 0);
+}
+
+int rbhl_vm_marks(VALUE object) {
+    ID flags[GC_FLAGS];
+    int marks = 0;
+    if (rb_obj_gc_flags) {
+        const size_t count = rb_obj_gc_flags(object, flags, GC_FLAGS);
+        for (size_t i = 0; i < count; i++) marks |= mark_of(flags[i]);
+    } else {
+        const struct rbhl_metadata *entry = rb_gc_object_metadata(object);
+        for (; entry->name; entry++)
+            if (RB_TEST(entry->value)) marks |= mark_of(entry->name);
+    }
+    return marks;
+}
+
+/* Up to 3.1 it is written in Ruby. */
+static int is_rubys_own(VALUE object, ID method) {
+    if (rb_method_basic_definition_p(CLASS_OF(object), method)) return 1;
+    const VALUE place = rbhl_vm_ask(rb_obj_method(object, ID2SYM(method)), "source_location");
+    const VALUE file = RB_TYPE_P(place, T_ARRAY) && RARRAY_LEN(place) ? RARRAY_AREF(place, 0) : Qnil;
+    return RB_TYPE_P(file, T_STRING) && RSTRING_LEN(file) > 10 && memcmp(RSTRING_PTR(file), "<internal:", 10) == 0;
+}
+
+VALUE rbhl_vm_compact(void) {
+    const ID compact = rb_intern("compact");
+    return is_rubys_own(rb_mGC, compact) ? rb_funcallv(rb_mGC, compact, 0, NULL) : Qnil;
 }
 
 /* ---- local variables ---- */
@@ -152,7 +201,7 @@ int rbhl_vm_fiber_runs(VALUE fiber) {
 }
 
 void rbhl_vm_each_kept_local(VALUE object, rbhl_local_fn *found, void *data) {
-    if (!KNOWN || (RBASIC(object)->flags >> FL_USHIFT & IMEMO_KIND) != IMEMO_ENV) return;
+    if (!KNOWN || rbhl_vm_imemo_kind(object) != IMEMO_ENV) return;
     const struct rbhl_scope scope = {AT(VALUE, object, ENV_ISEQ), 0};
     const VALUE *ep = AT(VALUE *, object, ENV_EP);
     if (scope.iseq && ep && RB_TYPE_P(scope.iseq, T_IMEMO)) each_of_environment(&scope, ep, found, data);

@@ -21,6 +21,15 @@ RBHL_WEAK VALUE rb_f_global_variables(void);
 RBHL_WEAK VALUE rb_vm_lock_with_barrier(VALUE (*function)(void *argument), void *argument); /* >= 4.0 */
 RBHL_WEAK unsigned rb_iseq_line_no(const void *iseq, size_t position);
 
+RBHL_WEAK const char *rb_imemo_name(int kind);
+/* What the GC knows of an object: up to 3.4, and later. */
+RBHL_WEAK size_t rb_obj_gc_flags(VALUE object, ID *flags, size_t room);
+struct rbhl_metadata {
+    ID name; /* 0: the last one */
+    VALUE value;
+};
+RBHL_WEAK struct rbhl_metadata *rb_gc_object_metadata(VALUE object);
+
 /* Call `run` while no other Ractor runs, and none holds a lock of the VM's. 0, or ENOTSUP where they cannot be stopped.
  * On Ruby 3.3 and 3.4 a full GC stops them, there is no other way from here. On 3.1 it does not stop all. */
 int rbhl_vm_pause(void (*run)(void *argument), void *argument);
@@ -53,6 +62,22 @@ int rbhl_vm_is_thread(VALUE object);
 int rbhl_vm_is_fiber(VALUE object);
 /* 1 for a fiber that its thread is in now. */
 int rbhl_vm_fiber_runs(VALUE fiber);
+
+/* The kind of an object of T_IMEMO. */
+int rbhl_vm_imemo_kind(VALUE object);
+
+/* Bytes of a page of the object heap. */
+uintptr_t rbhl_vm_page_bytes(void);
+
+/* What the last GC left in its bitmaps: was the object reached; and, where that GC was to compact: was it reached in a
+ * way that forbids to move it. */
+enum rbhl_mark { RBHL_MARKED = 1, RBHL_PINNED = 2 };
+/* Does this Ruby tell? To be asked once before rbhl_vm_marks, where Ruby may be called: there it makes symbols. */
+int rbhl_vm_marks_told(void);
+int rbhl_vm_marks(VALUE object);
+
+/* GC.compact, if it is Ruby's own. May raise where Ruby cannot. */
+VALUE rbhl_vm_compact(void);
 
 /* The result of one of Ruby's own methods; Qnil where the program has another one in its place. */
 VALUE rbhl_vm_ask(VALUE object, const char *method);

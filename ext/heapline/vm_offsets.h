@@ -35,6 +35,7 @@ enum {
     PROC_SELF = 0,
     PROC_TYPE = 24, /* of its block: 0 iseq, 1 ifunc */
     CONSTANT_VALUE = 8,
+    HEAP_PAGE_BYTES = VERSION < 302 ? 16384 : 65536,
     KNOWN = VERSION >= 301 && VERSION <= 400,
     RACTORS_STOP = VERSION >= 303 /* for a GC, and stay so while the VM's lock is held */
 };

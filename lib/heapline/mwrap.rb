@@ -2,6 +2,7 @@
 
 require "heapline"
 require "heapline/mwrap_dump"
+require "heapline/mwrap_heap_pages"
 
 # The interface of mwrap 2, counted by heapline: `heapline --mwrap ruby script.rb` makes `require "mwrap"` load this.
 # Like mwrap it is inert without its preload: nothing raises, there is just nothing. docs/mwrap.md lists what differs.

@@ -8,7 +8,7 @@ require "heapline/web/application"
 #   map("/MWRAP") { run(MwrapRack.new) }
 #
 # `/each/2000?sort=frees` are the locations with more than 2000 bytes, `/at/app.rb:12` is one of them with its live
-# blocks. As in mwrap, whoever gets there may look, unless the environment has a HEAPLINE_TOKEN: see docs/endpoints.md.
+# blocks, `/heap_pages` the pages of the object heap. As in mwrap, whoever gets there may look, unless the environment has a HEAPLINE_TOKEN: see docs/endpoints.md.
 # It changes nothing, and what it allocates is in no figure.
 class MwrapRack
   # Columns by their names in the query: the figure of Heapline::Row.
@@ -22,6 +22,10 @@ class MwrapRack
   PAGE = Heapline::Web::Page
   private_constant :PAGE
   EACH = %r{\A/each/(\d{1,18})\z}
+  HEAP_PAGES = "/heap_pages"
+  # Of GC.stat, beside what is known of pages; each Ruby has some of them.
+  COUNTS = %i[count heap_allocated_pages heap_eden_pages heap_tomb_pages heap_empty_pages total_allocated_pages
+              total_freed_pages].freeze
   AT = %r{\A/at/(.+)\z}m
 
   # Hash of the environment → [status, headers, body]
@@ -46,13 +50,15 @@ class MwrapRack
     case request.path
     when "", "/" then index(request.base)
     when EACH then each(request, Regexp.last_match(1).to_i)
+    when HEAP_PAGES then heap_pages
     when AT then at(Heapline::Web::Request.decode(Regexp.last_match(1)))
-    else raise Heapline::Web::Missing, "there are /each/#{LEAST} and /at/LOCATION"
+    else raise Heapline::Web::Missing, "there are /each/#{LEAST}, /at/LOCATION and #{HEAP_PAGES}"
     end
   end
 
   def index(base)
-    page("Mwrap", PAGE.link("#{base}/each/#{LEAST}", "locations with more than #{LEAST} bytes"))
+    page("Mwrap", "<p>#{PAGE.link("#{base}/each/#{LEAST}", "locations with more than #{LEAST} bytes")}</p>" \
+                  "<p>#{PAGE.link("#{base}#{HEAP_PAGES}", "pages of the object heap")}</p>")
   end
 
   def each(request, least)
@@ -80,6 +86,13 @@ class MwrapRack
       "#{PAGE.table(%w[size generation address], lines)}"
   rescue Heapline::NotEnabled
     "<p>Live blocks are not kept here: start the process with heapline --mwrap, or HEAPLINE=blocks.</p>"
+  end
+
+  def heap_pages
+    figures = Mwrap::HeapPageBody.stat.merge(GC.stat.slice(*COUNTS)).map { |name, value| [number(value), name.to_s] }
+    pages = []
+    Mwrap::HeapPageBody.each { |address, generation| pages << [generation.to_s, format("0x%x", address)] }
+    page("Pages of the object heap", PAGE.table(%w[value stat], figures) + PAGE.table(%w[generation address], pages))
   end
 
   # Numbers from the largest, names from the first.

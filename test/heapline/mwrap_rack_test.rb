@@ -50,6 +50,14 @@ class MwrapRackTest < Minitest::Test
     assert_includes at { raise Heapline::NotEnabled }, "heapline --mwrap"
   end
 
+  def test_pages_of_the_object_heap
+    replacing(Mwrap::HeapPageBody, :each, 1) { assert_equal 200, get("/heap_pages").first }
+    body = get("/heap_pages").last
+    assert_match %r{<td>-1</td><td>lifespan_max</td>.*<td>0</td><td>resurrects</td>}m, body
+    assert_match %r{<td>\d+</td><td>heap_allocated_pages</td>}, body
+    assert_includes get("/").last, 'href="/MWRAP/heap_pages"'
+  end
+
   def test_without_the_preload_there_is_nothing
     status, _, body = MwrapRack.new.call(environment("/each/0", ""))
     assert_equal 200, status
@@ -64,7 +72,7 @@ class MwrapRackTest < Minitest::Test
   end
 
   def test_all_else_is_missing
-    ["/each/", "/each/x", "/heap_pages", "/at/"].each { |path| assert_equal 404, get(path).first, path }
+    ["/each/", "/each/x", "/heap_pages/", "/at/"].each { |path| assert_equal 404, get(path).first, path }
   end
 
   private

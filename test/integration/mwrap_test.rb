@@ -108,6 +108,44 @@ class MwrapIntegrationTest < Minitest::Test
     assert_operator allocations, :>=, 10
   end
 
+  def test_pages_of_the_object_heap
+    found = mwrap(<<~RUBY)
+      require "mwrap"
+      20.times do
+        Thread.new { Array.new(200_000) { Object.new }.size }.join # no stack has it any more
+        4.times { GC.start }
+        break if Mwrap::HeapPageBody.stat[:resurrects] > 10
+      end
+      GC.disable
+      counts = [GC.stat(:heap_allocated_pages), GC.stat(:total_freed_pages)]
+      stat = Mwrap::HeapPageBody.stat.transform_values { |value| value unless value == Float::INFINITY }
+      rows = []
+      number = Mwrap::HeapPageBody.each { |address, generation| rows << [address, generation] }
+      size = GC::INTERNAL_CONSTANTS.fetch(:HEAP_PAGE_SIZE)
+      answer number: [number, rows.size, rows.map(&:first).uniq.size], pages: counts.first,
+             aligned: rows.all? { |address, _| (address % size).zero? }, count: GC.count,
+             generations: rows.map(&:last).minmax, stat: stat, freed: counts.last
+    RUBY
+    assert_equal [found[:number].first], found[:number].uniq
+    assert_in_delta found[:pages], found[:number].first, 5
+    assert found[:aligned]
+    first, last = found[:generations]
+    assert_operator 0..found[:count], :cover?, first..last
+    assert_page_statistics(found[:stat], found[:freed])
+  end
+
+  def assert_page_statistics(stat, freed)
+    assert_equal %i[lifespan_max lifespan_min lifespan_mean lifespan_stddev deathspan_max deathspan_min deathspan_mean
+                    deathspan_stddev resurrects], stat.keys
+    assert_operator freed, :>, 10
+    assert_operator 1..freed, :cover?, stat[:resurrects]
+    %w[lifespan deathspan].each do |name|
+      max, min, mean, stddev = %w[max min mean stddev].map { |part| stat[:"#{name}_#{part}"] }
+      assert_operator min..max, :cover?, mean
+      assert_operator stddev, :>=, 0
+    end
+  end
+
   def test_the_environment_variable_dumps_at_the_end
     path = File.join(new_directory, "log")
     2.times { mwrap(TAKE, MWRAP: "dump_path:#{path},dump_min:5000") }

@@ -34,7 +34,8 @@ class FlightBuilder
     mapped_bytes: [1920, "q"], figures: [1928, "a632"], object_directory: [2560, "L"], objects_on: [2564, "L"],
     object_rows: [2568, "L"], object_classes: [2572, "L"], objects_ns: [2576, "Q"], objects_allocated: [2584, "Q"],
     objects_freed: [2592, "Q"], objects_refused: [2600, "Q"], objects_untracked: [2608, "Q"],
-    objects_mismatches: [2616, "Q"], objects_ractors: [2624, "Q"], objects_folds: [2632, "Q"], twin: [2640, "a160"]
+    objects_mismatches: [2616, "Q"], objects_ractors: [2624, "Q"], objects_folds: [2632, "Q"], twin: [2640, "a160"],
+    heap_page_figures: [2800, "a64"]
   }.freeze
 
   DEFAULTS = {

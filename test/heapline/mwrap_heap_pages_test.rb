@@ -1,0 +1,29 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/mwrap"
+
+# Without the preload. With it: test/integration/mwrap_test.rb.
+class MwrapHeapPagesTest < Minitest::Test
+  # Seen of mwrap 2.3.0 where no page was freed.
+  NONE = { lifespan_max: -1, lifespan_min: -1, lifespan_mean: Float::INFINITY, lifespan_stddev: 0.0,
+           deathspan_max: -1, deathspan_min: -1, deathspan_mean: Float::INFINITY, deathspan_stddev: 0.0,
+           resurrects: 0 }.freeze
+
+  def test_there_is_nothing_to_see
+    assert_equal 0, Mwrap::HeapPageBody.each { flunk }
+    assert_equal NONE, Mwrap::HeapPageBody.stat
+  end
+
+  def test_a_hash_of_ones_own
+    given = { mine: 1 }
+    assert_same given, Mwrap::HeapPageBody.stat(given)
+    assert_equal [:mine, *NONE.keys], given.keys
+  end
+
+  def test_refuses_what_mwrap_refuses
+    error = assert_raises(TypeError) { Mwrap::HeapPageBody.stat(1) }
+    assert_equal "not a hash 1", error.message
+    assert_raises(LocalJumpError) { Mwrap::HeapPageBody.each }
+  end
+end
