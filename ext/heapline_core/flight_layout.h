@@ -224,8 +224,8 @@ struct hl_figures {
 
 /*
  * A copy of the process, made by fork, that writes into a pipe what another process wants to read of this one. The
- * reader sets `asked`, once: its pid, and in the upper half the task (1: heap dump, 2: backtraces, 3: heap pages), with 0x100 after a
- * full GC. Its pipe lies beside the flight file, under the same name with PID.pipe instead of "flight".
+ * reader sets `asked`, once: its pid, and in the upper half the task (1: heap dump, 2: backtraces, 3: heap pages), with
+ * 0x100 after a full GC. Its pipe lies beside the flight file, under the same name with PID.pipe instead of "flight".
  */
 struct hl_twin {
     uint64_t asked;       /* 0: nothing, or taken */

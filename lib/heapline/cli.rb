@@ -10,12 +10,12 @@ module Heapline
   module CLI
     COMMANDS = { "run" => :Run, "report" => :Report, "snapshot" => :Snapshot, "diff" => :Diff, "ps" => :Ps,
                  "top" => :Top, "rss" => :Rss, "trim" => :Trim, "baseline" => :Baseline, "log" => :Log,
-                 "growth" => :Growth, "test" => :Test, "serve" => :Serve, "stack" => :Stack, "pages" => :Pages, "heap" => :Heap,
-                 "heap dump" => "Heap::Dump", "heap histo" => "Heap::Histo", "heap stat" => "Heap::Stat",
-                 "heap diff" => "Heap::Diff", "heap find" => "Heap::Find", "heap dominators" => "Heap::Dominators",
-                 "heap graph" => "Heap::Graph", "heap report" => "Heap::Report", "leaks" => :Leaks,
-                 "record" => :Record, "replay" => :Replay,
-                 "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
+                 "growth" => :Growth, "test" => :Test, "serve" => :Serve, "stack" => :Stack, "pages" => :Pages,
+                 "heap" => :Heap, "heap dump" => "Heap::Dump", "heap histo" => "Heap::Histo",
+                 "heap stat" => "Heap::Stat", "heap diff" => "Heap::Diff", "heap find" => "Heap::Find",
+                 "heap dominators" => "Heap::Dominators", "heap graph" => "Heap::Graph",
+                 "heap report" => "Heap::Report", "leaks" => :Leaks, "record" => :Record,
+                 "replay" => :Replay, "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 
     OK = 0

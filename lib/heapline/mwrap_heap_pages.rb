@@ -22,8 +22,8 @@ module Mwrap
       end
 
       # Hash, or the Hash that was given, with how many generations pages lived that were given back (lifespan_max,
-      # lifespan_min, lifespan_mean, lifespan_stddev), after how many others came to lie at their addresses (deathspan_…),
-      # and how often that was (resurrects). Where there was none: -1, -1, infinite, 0.0.
+      # lifespan_min, lifespan_mean, lifespan_stddev), after how many others came to lie at their addresses
+      # (deathspan_…), and how often that was (resurrects). Where there was none: -1, -1, infinite, 0.0.
       def stat(hash = nil)
         hash = {} if hash.nil?
         raise TypeError, "not a hash #{hash.inspect}" unless hash.is_a?(Hash)

@@ -8,7 +8,8 @@ require "heapline/web/application"
 #   map("/MWRAP") { run(MwrapRack.new) }
 #
 # `/each/2000?sort=frees` are the locations with more than 2000 bytes, `/at/app.rb:12` is one of them with its live
-# blocks, `/heap_pages` the pages of the object heap. As in mwrap, whoever gets there may look, unless the environment has a HEAPLINE_TOKEN: see docs/endpoints.md.
+# blocks, `/heap_pages` the pages of the object heap. As in mwrap, whoever gets there may look, unless the environment
+# has a HEAPLINE_TOKEN: see docs/endpoints.md.
 # It changes nothing, and what it allocates is in no figure.
 class MwrapRack
   # Columns by their names in the query: the figure of Heapline::Row.
@@ -90,8 +91,7 @@ class MwrapRack
 
   def heap_pages
     figures = Mwrap::HeapPageBody.stat.merge(GC.stat.slice(*COUNTS)).map { |name, value| [number(value), name.to_s] }
-    pages = []
-    Mwrap::HeapPageBody.each { |address, generation| pages << [generation.to_s, format("0x%x", address)] }
+    pages = Mwrap::HeapPageBody.to_enum(:each).map { |address, generation| [generation.to_s, format("0x%x", address)] }
     page("Pages of the object heap", PAGE.table(%w[value stat], figures) + PAGE.table(%w[generation address], pages))
   end
 

@@ -11,7 +11,7 @@ class MwrapHeapPagesTest < Minitest::Test
            resurrects: 0 }.freeze
 
   def test_there_is_nothing_to_see
-    assert_equal 0, Mwrap::HeapPageBody.each { flunk }
+    assert_equal(0, Mwrap::HeapPageBody.each { flunk })
     assert_equal NONE, Mwrap::HeapPageBody.stat
   end
 

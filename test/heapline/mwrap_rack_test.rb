@@ -51,8 +51,9 @@ class MwrapRackTest < Minitest::Test
   end
 
   def test_pages_of_the_object_heap
-    replacing(Mwrap::HeapPageBody, :each, 1) { assert_equal 200, get("/heap_pages").first }
-    body = get("/heap_pages").last
+    status, _, body = MwrapRack.new.call(environment("/heap_pages", ""))
+    body = body.join
+    assert_equal 200, status
     assert_match %r{<td>-1</td><td>lifespan_max</td>.*<td>0</td><td>resurrects</td>}m, body
     assert_match %r{<td>\d+</td><td>heap_allocated_pages</td>}, body
     assert_includes get("/").last, 'href="/MWRAP/heap_pages"'
