@@ -10,14 +10,14 @@ module Mwrap
     private_constant :NO_SPANS
 
     class << self
-      # Yields the address of each page and the generation (GC.count) of its birth (Integer). Returns their number, which
-      # is that of GC.stat(:heap_allocated_pages).
+      # Yields the address of each page and the generation (GC.count) of its birth (Integer). Returns their number,
+      # which is that of GC.stat(:heap_allocated_pages).
       def each
         raise LocalJumpError, "no block given" unless block_given?
         return 0 unless Heapline.enabled?
 
         pages = Heapline.quiet { Heapline::Native.heap_pages }
-        pages.each { |address, generation| yield address, generation }
+        pages.each { |page| yield(*page) }
         pages.size
       end
 

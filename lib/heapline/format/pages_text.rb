@@ -144,8 +144,8 @@ module Heapline
         return unless movable && movable.size * pages.page_bytes >= WORTH
 
         "What helps: GC.compact in the process moves live objects together and can empty most of " \
-          "the #{counted(movable.size, "page")} without a pinned object; GC.auto_compact = true does so at each major " \
-          "GC, Process.warmup (Ruby 3.3 and later) once before a server forks."
+          "the #{counted(movable.size, "page")} without a pinned object; GC.auto_compact = true does so at each " \
+          "major GC, Process.warmup (Ruby 3.3 and later) once before a server forks."
       end
 
       def pinned(sparse)

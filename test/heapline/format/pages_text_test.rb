@@ -39,7 +39,7 @@ module Heapline
       def test_compaction
         more = PAGE_LINES.lines.grep(/0x10000/).first
         more = (6..15).map { |number| more.sub("0x10000", "0x#{number.to_s(16)}0000") }
-        assert_match(/GC\.compact .* empty the\s+11 pages/m, text(PAGE_LINES + more.join))
+        assert_match(/GC\.compact .* empty most of\s+the 11 pages/m, text(PAGE_LINES + more.join))
         refute_match(/GC\.compact/, text)
       end
 
