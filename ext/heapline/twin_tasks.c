@@ -92,7 +92,10 @@ struct rbhl_twin rbhl_twin_start(enum rbhl_task task, int fd, int gc, int32_t *s
     struct rbhl_twin made = {0, ENOENT, 0};
     *problem = task == RBHL_TASK_DUMP ? rbhl_objspace_open() : NULL;
     if (*problem) return made;
-    made = rbhl_twin_make(run, &work, fd, gc, status);
+    if (task == RBHL_TASK_PAGES && !rbhl_vm_gc_in_twin())
+        made.error = ENOTSUP;
+    else
+        made = rbhl_twin_make(run, &work, fd, gc, status);
     rbhl_objspace_close();
     *problem = words_for(made.error);
     return made;

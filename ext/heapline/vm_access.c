@@ -79,6 +79,10 @@ int rbhl_vm_pause(void (*run)(void *argument), void *argument) {
     return 0;
 }
 
+int rbhl_vm_gc_in_twin(void) {
+    return rb_vm_lock_with_barrier || ractors() == 1;
+}
+
 /* ---- what an object is ---- */
 
 static int is_data(VALUE object, const char *name) {

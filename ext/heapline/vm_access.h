@@ -20,7 +20,6 @@ RBHL_WEAK void *rb_mod_const_at(VALUE module, void *table);
 RBHL_WEAK VALUE rb_f_global_variables(void);
 RBHL_WEAK VALUE rb_vm_lock_with_barrier(VALUE (*function)(void *argument), void *argument); /* >= 4.0 */
 RBHL_WEAK unsigned rb_iseq_line_no(const void *iseq, size_t position);
-
 RBHL_WEAK const char *rb_imemo_name(int kind);
 /* What the GC knows of an object: up to 3.4, and later. */
 RBHL_WEAK size_t rb_obj_gc_flags(VALUE object, ID *flags, size_t room);
@@ -33,6 +32,9 @@ RBHL_WEAK struct rbhl_metadata *rb_gc_object_metadata(VALUE object);
 /* Call `run` while no other Ractor runs, and none holds a lock of the VM's. 0, or ENOTSUP where they cannot be stopped.
  * On Ruby 3.3 and 3.4 a full GC stops them, there is no other way from here. On 3.1 it does not stop all. */
 int rbhl_vm_pause(void (*run)(void *argument), void *argument);
+
+/* Can a GC run in a twin? Up to Ruby 3.4 it would wait for other Ractors to stop, and in a twin there are none. */
+int rbhl_vm_gc_in_twin(void);
 
 /* From here on this thread runs no interrupts and no GC, and warns of nothing. For a twin: there is no way back. */
 void rbhl_vm_stand_still(void);

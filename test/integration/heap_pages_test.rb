@@ -219,17 +219,23 @@ class HeapPagesTest < Minitest::Test
     assert_equal [true, true], [child[:same], child[:inherited].positive?]
   end
 
-  def test_other_ractors_are_in_the_way
+  # Up to 3.4 a GC in the copy would wait for them.
+  def test_other_ractors
     found = ask(<<~RUBY)
+      Warning[:experimental] = false
       ractor = Ractor.new { Ractor.receive }
       begin
-        Heapline.heap_pages
+        answer live: Heapline.heap_pages.totals.live_slots
       rescue Heapline::Error => error
         answer error: error.message
       end
       ractor.send(nil)
     RUBY
-    assert_match(/other Ractors/, found[:error])
+    if RUBY_VERSION >= "4"
+      assert_operator found[:live], :>, 1000
+    else
+      assert_match(/other Ractors/, found[:error])
+    end
   end
 end
 
