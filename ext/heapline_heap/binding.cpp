@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "binding.hpp"
 
-#include <ruby/encoding.h>
-
 namespace heapline {
-
-VALUE error_class;
 
 namespace {
 
@@ -43,18 +39,10 @@ VALUE initialize(VALUE self, VALUE path) {
 
 } // namespace
 
-void raise_failure(const char *message) {
-    rb_raise(error_class, "%s", message);
-}
-
-VALUE text(const std::string &string) {
-    return string.empty() ? Qnil : rb_enc_str_new(string.data(), static_cast<long>(string.size()), rb_utf8_encoding());
-}
-
 Owner &owner_at(VALUE self, Dump::Depth depth) {
     Owner &owner = owner_of(self);
     if (!owner.dump) rb_raise(rb_eArgError, "the dump was never set up");
-    if (owner.busy) rb_raise(error_class, "the dump is being read by another thread");
+    if (owner.work.busy) rb_raise(error_class, "the dump is being read by another thread");
     if (depth > owner.dump->depth()) rb_raise(error_class, "the dump has no index of this kind");
     return owner;
 }
@@ -66,11 +54,8 @@ RUBY_FUNC_EXPORTED void Init_heap(void);
 }
 
 void Init_heap(void) {
-    rb_require("heapline/errors");
-    VALUE heapline = rb_define_module("Heapline");
-    heapline::error_class = rb_const_get(heapline, rb_intern("Error"));
-    rb_gc_register_mark_object(heapline::error_class);
-    VALUE dump = rb_define_class_under(rb_define_module_under(heapline, "Native"), "HeapDump", rb_cObject);
+    VALUE native = rb_define_module_under(heapline::begin_raising(), "Native");
+    VALUE dump = rb_define_class_under(native, "HeapDump", rb_cObject);
     rb_define_alloc_func(dump, heapline::allocate);
     rb_define_method(dump, "initialize", RUBY_METHOD_FUNC(heapline::initialize), 1);
     heapline::define_reading(dump);

@@ -1,48 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading a dump, and what its survey tells. Rows are Arrays: keys, then count, bytes, slot bytes. */
 #include "binding.hpp"
-#include "waiting.hpp"
 
 namespace heapline {
 
 namespace {
 
-/* The arguments of a reading, and who is to be told. */
-struct Reading {
-    Owner *owner;
-    bool yields, told;
-
-    void tell() {
-        if (!yields) return;
-        told = true;
-        uint64_t total = owner->dump->bytes_total();
-        rb_yield_values(2, ULL2NUM(owner->dump->bytes_read()), total ? ULL2NUM(total) : Qnil);
-    }
-};
-
 /* Computes without the GVL; afterwards raises what went wrong. */
 template <typename Body> void compute(VALUE self, Owner &owner, const Body &body) {
-    int interrupted = 0;
-    bool no_memory = false;
-    Reading reading = {&owner, rb_block_given_p() != 0, false};
-    owner.busy = true;
-    {
-        Outcome outcome;
-        try {
-            outcome = wait_for(body, [&] { reading.tell(); });
-        } catch (const std::bad_alloc &) {
-            outcome.no_memory = true;
-        }
-        interrupted = outcome.interrupted;
-        no_memory = outcome.no_memory;
-        owner.scratch.text.swap(outcome.failure);
-    }
-    owner.busy = false;
-    RB_GC_GUARD(self);
-    if (interrupted) rb_jump_tag(interrupted);
-    if (no_memory) raise_failure("there is not enough memory: an index takes up to as much as the file has");
-    if (!owner.scratch.text.empty()) raise_failure(owner.scratch.text.c_str());
-    if (reading.told) reading.tell();
+    auto position = [&owner] {
+        uint64_t total = owner.dump->bytes_total();
+        return rb_ary_new_from_args(2, ULL2NUM(owner.dump->bytes_read()), total ? ULL2NUM(total) : Qnil);
+    };
+    compute(self, owner.work, "there is not enough memory: an index takes up to as much as the file has", position,
+            body);
 }
 
 Dump::Depth depth_of(VALUE index) {

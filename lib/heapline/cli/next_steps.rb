@@ -19,6 +19,14 @@ module Heapline
         steps
       end
 
+      # After the report of a capture.
+      def self.for_capture(path)
+        word = Shellwords.escape(path)
+        [["heapline report #{word} --tree", "by which path to the peak?"],
+         ["heapline report #{word} --tree --metric temporary --bottom-up", "what is garbage at once?"],
+         ["heapline report #{word} --timeline", "when?"]]
+      end
+
       # After the exit report: the process and, unless it was kept, its flight file are gone.
       def self.for_exit(snapshot, options)
         return [["heapline report #{snapshot.pid} --by gem", "which gem?"]] if options[:keep]

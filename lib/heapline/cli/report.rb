@@ -2,6 +2,7 @@
 
 require_relative "../model"
 require_relative "../model/inquiry"
+require_relative "capture_report"
 require_relative "command"
 require_relative "next_steps"
 require_relative "object_figures"
@@ -12,10 +13,10 @@ require_relative "source"
 
 module Heapline
   module CLI
-    # `heapline report PID|FILE`: reads one process's counts, alive, hung or dead.
+    # `heapline report PID|FILE`: reads one process's counts, alive, hung or dead, or a capture.
     class Report < Command
       USAGE_LINE = "report [options] PID|FILE"
-      SUMMARY = "Show which lines hold the memory of a process that runs, hangs or has died"
+      SUMMARY = "Show which lines hold the memory of a process that runs, hangs or has died, or what was recorded"
       PID = /\A\d{1,10}\z/
       PATIENCE = 0.25 # seconds
       GROUPS = %w[gem file library tag class].freeze
@@ -26,7 +27,9 @@ module Heapline
         source, *others = parse(argv)
         raise UsageError, "whose report? give a PID or a file" if source.nil?
         raise UsageError, "one PID or file at a time, not also #{others.join(" ")}" unless others.empty?
+        return capture_report(source) if Source.capture?(source)
 
+        refuse_for_counts
         snapshot = read(source)
         @options[:objects] = true if @options[:by] == :class
         ObjectFigures.demand(snapshot) if @options[:objects]
@@ -42,11 +45,16 @@ module Heapline
           @options[:sort] = RunOptions.sort(value)
         end
         parser.on("--min BYTES", "least live or growth bytes of a row") { |value| @options[:min] = Size.bytes(value) }
-        parser.on("--by GROUP", GROUPS, "sums by #{GROUPS.join(", ")}") { |value| @options[:by] = value.to_sym }
+        parser.on("--by GROUP", GROUPS | CaptureReport::GROUPS,
+                  "sums by #{GROUPS.join(", ")}; of a capture #{CaptureReport::GROUPS.join(", ")}") do |value|
+          @options[:by] = value.to_sym
+        end
         parser.on("--objects", "Ruby objects by line and class, without the table of malloc") do
           @options[:objects] = true
         end
-        parser.on("--format NAME", formats = Format::NAMES.keys, formats.join(", ")) { |name| @options[:format] = name }
+        parser.on("--format NAME", formats = Format::NAMES.keys | CaptureReport::FORMATS, formats.join(", ")) do |name|
+          @options[:format] = name
+        end
         parser.on("--json", "the same as --format json") { @options[:format] = "json" }
         parser.on("-o", "--output FILE", "write to FILE; its end says the format, unless --format does") do |path|
           @options[:output] = output_name(path)
@@ -55,6 +63,34 @@ module Heapline
           (@options[:logs] ||= []) << path
         end
         parser.on("--merge", "add the processes that were forked from it") { @options[:merge] = true }
+        define_capture(parser)
+      end
+
+      # What only captures have.
+      def define_capture(parser)
+        parser.on("--tree", "of a capture: call paths") { @options[:tree] = true }
+        parser.on("--bottom-up", "of a capture: from who allocated to the callers") do
+          @options[:tree] = @options[:bottom_up] = true
+        end
+        parser.on("--timeline", "of a capture: what was live when") { @options[:timeline] = true }
+        metrics = CaptureReport::METRICS
+        parser.on("--metric NAME", metrics, "of a capture: by #{metrics.join(", ")}") do |value|
+          @options[:metric] = value.to_sym
+        end
+        CaptureChoice.define(parser, @options)
+      end
+
+      def capture_report(path)
+        CaptureReport.new(path, @options, env: @env, out: @out, err: @err).call
+      end
+
+      # What was asked for must have an effect, or be an error.
+      def refuse_for_counts
+        alien = @options.keys & CaptureReport::ALONE
+        raise UsageError, "--#{alien.first.to_s.tr("_", "-")} is for captures (heapline record)" unless alien.empty?
+
+        by = @options[:by].to_s
+        raise UsageError, "sums by #{by} are for captures: #{GROUPS.join(", ")}" unless by.empty? || GROUPS.include?(by)
       end
 
       # The core calls `report --exit --fd 3` when the accounted program ends.

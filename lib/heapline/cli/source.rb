@@ -5,12 +5,14 @@ require_relative "../model"
 module Heapline
   module CLI
     # What stands for counts on a command line: a PID with a flight file, or the path of a flight file, of a
-    # report in JSON, or of a growth log.
+    # report in JSON, of a growth log, or of a capture.
     module Source
       LOG = :log
       # So much of a first line tells whether it is a log's.
       LINE = 4096
       PID = /\A\d{1,10}\z/
+      # The first bytes of a capture.
+      CAPTURE = "heapline-capture"
 
       # Path of the flight file (of a PID the newest one), or of the file itself. Raises FlightError.
       def self.path(word, directory)
@@ -35,6 +37,13 @@ module Heapline
         File.open(path, "rb") { |file| file.gets("\n", LINE).include?('"heapline-growth/') } ? LOG : "{"
       rescue SystemCallError
         nil
+      end
+
+      # Is it the path of a capture?
+      def self.capture?(word)
+        !word.match?(PID) && File.file?(word) && File.binread(word, CAPTURE.bytesize) == CAPTURE
+      rescue SystemCallError
+        false
       end
 
       # Is it the path of a growth log, or of a directory of those?

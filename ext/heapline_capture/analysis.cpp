@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis.hpp"
+
+#include <algorithm>
+
+#include "lifespans.hpp"
+
+namespace heapline {
+namespace capture {
+
+namespace {
+
+const size_t AT_ONCE = 1024; /* events that are read: they stay in the cache */
+const size_t AHEAD = 8;      /* events */
+
+size_t bits(uint64_t value) {
+    return value ? 64 - static_cast<size_t>(__builtin_clzll(value)) : 0;
+}
+
+} // namespace
+
+Analysis::Analysis(Reader &reader, const Query &query, const Job &job)
+    : reader_(reader), query_(query), recent_(reader.names().nodes()), calls_{}, sizes_{}, ages_{},
+      timeline_(query.from_ns) {
+    if (query.lifespan) suited_ = suited_births(reader, query, job);
+    read(job);
+    finish();
+}
+
+void Analysis::read(const Job &job) {
+    std::vector<Event> events(AT_ONCE);
+    reader_.rewind();
+    while (size_t count = reader_.next(events.data(), events.size())) {
+        job.check();
+        for (size_t i = 0; i < count; i++) {
+            if (events[i].time_ns >= query_.to_ns) return;
+            if (i + 2 * AHEAD < count) fetch(events[i + 2 * AHEAD], events[i + AHEAD]);
+            event(events[i]);
+        }
+    }
+}
+
+/* Most of the time would go by in waiting for memory: what later events need is asked for before. */
+void Analysis::fetch(const Event &later, const Event &sooner) {
+    if (later.block < blocks_.size()) __builtin_prefetch(&blocks_[later.block], 1);
+    uint32_t context = sooner.block < blocks_.size() ? blocks_[sooner.block].context : 0;
+    if (allocates(sooner.kind)) context = recent_[sooner.stack].context;
+    if (context && context < OTHER) __builtin_prefetch(&contexts_[context - 1], 1);
+}
+
+/* What happened before the query's time is passed over, but the generation goes on. */
+void Analysis::event(const Event &event) {
+    end_ns_ = std::max(end_ns_, event.time_ns);
+    if (event.time_ns < query_.from_ns) {
+        if (allocates(event.kind)) births_++;
+        if (event.kind == Kind::gc_start) generation_++;
+        return;
+    }
+    events_++;
+    if (has_block(event.kind)) end(event);
+    if (allocates(event.kind))
+        birth(event);
+    else
+        mark(event);
+}
+
+uint32_t Analysis::context(const Event &event) {
+    Recent &recent = recent_[event.stack];
+    if (recent.context && recent.thread == event.thread && recent.tag == event.tag) return recent.context - 1;
+    if ((contexts_.size() + 1) * 2 > places_.size()) make_places();
+    uint32_t &number = place(event.stack, event.thread, event.tag);
+    if (!number) {
+        contexts_.push_back({event.stack, event.thread, event.tag, peak_, {}});
+        number = static_cast<uint32_t>(contexts_.size());
+    }
+    recent = {event.thread, event.tag, number};
+    return number - 1;
+}
+
+uint32_t &Analysis::place(uint32_t stack, uint32_t thread, uint32_t tag) {
+    uint64_t hash = ((uint64_t{stack} << 32 | thread) ^ uint64_t{tag} << 16) * 0x9e3779b97f4a7c15u;
+    size_t mask = places_.size() - 1, at = (hash ^ hash >> 32) & mask;
+    while (places_[at]) {
+        const Context &other = contexts_[places_[at] - 1];
+        if (other.stack == stack && other.thread == thread && other.tag == tag) break;
+        at = (at + 1) & mask;
+    }
+    return places_[at];
+}
+
+void Analysis::make_places() {
+    places_.assign(std::max<size_t>(1024, places_.size() * 2), 0);
+    for (uint32_t number = 0; number < contexts_.size(); number++) {
+        const Context &context = contexts_[number];
+        place(context.stack, context.thread, context.tag) = number + 1;
+    }
+}
+
+/* A1: what a context has now, before it changes, it had at the last peak, unless it changed since. */
+void Analysis::note_peak(Context &context) {
+    if (context.seen == peak_) return;
+    context.sums.peak = context.sums.live;
+    context.seen = peak_;
+}
+
+bool Analysis::suits(const Event &event) {
+    uint64_t birth = births_++;
+    if (!query_.threads.empty() && (event.thread >= query_.threads.size() || !query_.threads[event.thread]))
+        return false;
+    if (!query_.tags.empty() && (event.tag >= query_.tags.size() || !query_.tags[event.tag])) return false;
+    return !query_.lifespan || (birth / 64 < suited_.size() && suited_[birth / 64] >> birth % 64 & 1);
+}
+
+void Analysis::birth(const Event &event) {
+    if (event.block >= blocks_.size()) blocks_.resize(event.block + 1);
+    bool suited = suits(event);
+    if (suited) calls_[static_cast<size_t>(event.kind)].add(event.size);
+    if (!suited || is_mapping(event.kind) != query_.mappings) {
+        blocks_[event.block] = {event.size, suited ? OTHER : NOBODY, generation_};
+        return;
+    }
+    uint32_t number = context(event);
+    Context &context = contexts_[number];
+    note_peak(context);
+    context.sums.allocated.add(event.size);
+    context.sums.live.add(event.size);
+    sums_.allocated.add(event.size);
+    sums_.live.add(event.size);
+    sizes_[bits(event.size)].add(event.size);
+    blocks_[event.block] = {event.size, number + 1, generation_};
+    Timeline::Span &span = timeline_.at(end_ns_);
+    span.allocations++;
+    span.allocated += event.size;
+    span.live = sums_.live.bytes;
+    if (span.most < span.live) span.most = span.live;
+    if (sums_.live.bytes > sums_.peak.bytes) {
+        sums_.peak = sums_.live;
+        peak_ns_ = end_ns_;
+        peak_++;
+    }
+}
+
+/* Of the block that an end or a change names, or of one whose end was lost and whose number is used again. */
+void Analysis::end(const Event &event) {
+    Block none = {0, 0, 0}, &block = event.block < blocks_.size() ? blocks_[event.block] : none;
+    Block ended = block;
+    block.context = 0;
+    if (!ended.context) unknown_ends_ += !is_birth(event.kind) && !query_.from_ns;
+    if (!ended.context || ended.context == NOBODY) return;
+    if (is_end(event.kind)) calls_[static_cast<size_t>(event.kind)].add(ended.size);
+    if (ended.context == OTHER) return;
+    Context &context = contexts_[ended.context - 1];
+    note_peak(context);
+    context.sums.live.remove(ended.size);
+    sums_.live.remove(ended.size);
+    uint32_t age = generation_ - ended.generation;
+    ages_[bits(age)].add(ended.size);
+    if (age <= 1) {
+        context.sums.temporary.add(ended.size);
+        sums_.temporary.add(ended.size);
+    }
+    Timeline::Span &span = timeline_.at(end_ns_);
+    span.frees++;
+    span.freed += ended.size;
+    span.live = sums_.live.bytes;
+}
+
+void Analysis::mark(const Event &event) {
+    if (event.kind == Kind::gc_start) {
+        generation_++;
+        collections_++;
+        timeline_.at(end_ns_).collections++;
+    } else if (event.kind == Kind::lost) {
+        lost_ += event.size;
+    } else if (!has_block(event.kind)) {
+        calls_[static_cast<size_t>(event.kind)].add(0);
+    }
+}
+
+void Analysis::finish() {
+    for (Context &context : contexts_) note_peak(context);
+    if (reader_.finished()) {
+        uint64_t end = std::min(reader_.totals().time_ns, query_.to_ns);
+        end_ns_ = std::max(end_ns_, end);
+        if (query_.to_ns == UINT64_MAX) lost_ = std::max(lost_, reader_.totals().lost);
+    }
+    if (end_ns_ >= query_.from_ns) timeline_.at(end_ns_);
+}
+
+} // namespace capture
+} // namespace heapline

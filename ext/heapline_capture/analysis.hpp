@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one pass over a capture adds up. Its memory depends on how many blocks live at once, how many stacks allocate
+ * and how many threads and tags they do it under; not on how many events there are.
+ *
+ * A query chooses blocks by their birth; everything is then told as if only these had been recorded, and only until its
+ * end. What is live at the highest moment is known for each context without a second pass: a context notes what it held
+ * then when it first changes afterwards (A1).
+ */
+#ifndef HEAPLINE_CAPTURE_ANALYSIS_HPP
+#define HEAPLINE_CAPTURE_ANALYSIS_HPP
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "../heapline_heap/column.hpp"
+#include "../heapline_heap/job.hpp"
+#include "event.hpp"
+#include "reader.hpp"
+#include "timeline.hpp"
+
+namespace heapline {
+namespace capture {
+
+/* Blocks that are to be counted. */
+struct Query {
+    enum class Unit { generations, milliseconds };
+
+    uint64_t from_ns = 0, to_ns = UINT64_MAX; /* born from, and before, this time; nothing later is read */
+    std::vector<bool> threads, tags;          /* by number; empty: all */
+    bool lifespan = false;                    /* only those that lived so long? */
+    uint64_t shortest = 0, longest = 0;       /* both counted in */
+    Unit unit = Unit::generations;
+    bool mappings = false; /* mmap's blocks in place of malloc's */
+};
+
+struct Figures {
+    uint64_t count = 0, bytes = 0;
+
+    void add(uint64_t size) {
+        count++;
+        bytes += size;
+    }
+    void remove(uint64_t size) {
+        count--;
+        bytes -= size;
+    }
+    void add(const Figures &more) {
+        count += more.count;
+        bytes += more.bytes;
+    }
+};
+
+/* What blocks of one kind come to. temporary: freed in the generation of their birth or the next one. */
+struct Sums {
+    Figures allocated, peak, live, temporary;
+
+    void add(const Sums &more) {
+        allocated.add(more.allocated);
+        peak.add(more.peak);
+        live.add(more.live);
+        temporary.add(more.temporary);
+    }
+};
+
+class Analysis {
+  public:
+    /* Who allocated. */
+    struct Context {
+        uint32_t stack, thread, tag;
+        uint32_t seen; /* the peak at which sums.peak was noted */
+        Sums sums;
+    };
+    static const int SIZES = 65; /* by the bits of a size */
+    static const int AGES = 34;  /* by the bits of a lifespan in generations */
+
+    /* Reads it from its beginning to the query's end. Throws Cancelled. */
+    Analysis(Reader &reader, const Query &query, const Job &job);
+
+    const std::vector<Context> &contexts() const {
+        return contexts_;
+    }
+    const Sums &sums() const {
+        return sums_;
+    }
+    /* Of the first moment at which most was live. */
+    uint64_t peak_ns() const {
+        return peak_ns_;
+    }
+    /* Of the last event, or the end that the capture tells. */
+    uint64_t end_ns() const {
+        return end_ns_;
+    }
+    uint64_t events() const {
+        return events_;
+    }
+    uint64_t lost() const {
+        return lost_;
+    }
+    /* By Kind; of ends the bytes that they gave back. malloc's family and mmap's, whichever the query is about. */
+    const std::array<Figures, KINDS> &calls() const {
+        return calls_;
+    }
+    const std::array<Figures, SIZES> &sizes() const {
+        return sizes_;
+    }
+    const std::array<Figures, AGES> &ages() const {
+        return ages_;
+    }
+    const Timeline &timeline() const {
+        return timeline_;
+    }
+    uint64_t collections() const {
+        return collections_;
+    }
+    /* Ends of blocks whose birth is not in the capture: it was lost with a damaged block. */
+    uint64_t unknown_ends() const {
+        return unknown_ends_;
+    }
+
+  private:
+    /* In place of a context: a block that was not chosen, and one that is a mapping where malloc's were, or not. */
+    static const uint32_t NOBODY = UINT32_MAX, OTHER = UINT32_MAX - 1;
+
+    struct Block {
+        uint64_t size;
+        uint32_t context;    /* plus 1; 0: no block */
+        uint32_t generation; /* of birth */
+    };
+    struct Recent {
+        uint32_t thread, tag, context; /* context: plus 1 */
+    };
+    void read(const Job &job);
+    void fetch(const Event &later, const Event &sooner);
+    void event(const Event &event);
+    void birth(const Event &event);
+    void end(const Event &event);
+    void mark(const Event &event);
+    bool suits(const Event &event);
+    uint32_t context(const Event &event);
+    uint32_t &place(uint32_t stack, uint32_t thread, uint32_t tag);
+    void make_places();
+    void note_peak(Context &context);
+    void finish();
+
+    Reader &reader_;
+    const Query query_;
+    Column<uint64_t> suited_; /* bits by birth: did it live as long as was asked for? */
+    uint64_t births_ = 0;
+
+    Column<Block> blocks_; /* by number */
+    std::vector<Context> contexts_;
+    std::vector<Recent> recent_;   /* by stack */
+    std::vector<uint32_t> places_; /* an open table by stack, thread and tag: contexts, plus 1 */
+
+    Sums sums_;
+    uint32_t peak_ = 0; /* which peak this is */
+    uint32_t generation_ = 0;
+    uint64_t peak_ns_ = 0, end_ns_ = 0, events_ = 0, lost_ = 0, collections_ = 0, unknown_ends_ = 0;
+    std::array<Figures, KINDS> calls_;
+    std::array<Figures, SIZES> sizes_;
+    std::array<Figures, AGES> ages_;
+    Timeline timeline_;
+};
+
+} // namespace capture
+} // namespace heapline
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Where memory was allocated: sites, stacks and trees. Frames are numbers; `frames` says what they are. */
+#include "binding.hpp"
+
+namespace heapline {
+namespace capture {
+
+namespace {
+
+VALUE push(VALUE row, const Sums &sums) {
+    for (const Figures *figures : {&sums.allocated, &sums.peak, &sums.live, &sums.temporary}) {
+        rb_ary_push(row, ULL2NUM(figures->count));
+        rb_ary_push(row, ULL2NUM(figures->bytes));
+    }
+    return row;
+}
+
+/* frames -> Array of [label, path, line, library, offset], by number */
+VALUE frames(VALUE self) {
+    const Names &names = owner_of(self).reader->names();
+    VALUE rows = rb_ary_new();
+    for (uint32_t number = 0; number < names.frames(); number++) {
+        const Frame &frame = names.frame(number);
+        VALUE line = frame.line ? UINT2NUM(frame.line) : Qnil, offset = frame.library ? ULL2NUM(frame.offset) : Qnil;
+        rb_ary_push(rows, rb_ary_new_from_args(5, text(names.string(frame.label)), text(names.string(frame.path)), line,
+                                               text(names.string(frame.library)), offset));
+    }
+    return rows;
+}
+
+/* site_rows -> Array of [frame of Ruby, native frame, thread, tag, sums…]; 0: none */
+VALUE site_rows(VALUE self) {
+    Owner &owner = analysed(self);
+    guarded([&] { owner.sites = sites(owner.reader->names(), owner.analysis->contexts()); });
+    VALUE rows = rb_ary_new();
+    for (const Site &site : owner.sites)
+        rb_ary_push(rows, push(rb_ary_new_from_args(4, UINT2NUM(site.ruby), UINT2NUM(site.leaf), UINT2NUM(site.thread),
+                                                    UINT2NUM(site.tag)),
+                               site.sums));
+    return rows;
+}
+
+/* stack_rows -> Array of [frames, the outermost first; thread, tag, sums…] */
+VALUE stack_rows(VALUE self) {
+    Owner &owner = analysed(self);
+    const Names &names = owner.reader->names();
+    guarded([&] { owner.frames = distinct_frames(names); });
+    VALUE rows = rb_ary_new();
+    for (const Analysis::Context &context : owner.analysis->contexts()) {
+        VALUE path = rb_ary_new();
+        for (uint32_t at = context.stack; at; at = names.node(at).parent)
+            rb_ary_push(path, UINT2NUM(owner.frames[names.node(at).frame]));
+        VALUE row = rb_ary_new_from_args(3, rb_ary_reverse(path), UINT2NUM(context.thread), UINT2NUM(context.tag));
+        rb_ary_push(rows, push(row, context.sums));
+    }
+    return rows;
+}
+
+Metric metric_of(VALUE name) {
+    if (name == ID2SYM(rb_intern("allocated"))) return Metric::allocated;
+    if (name == ID2SYM(rb_intern("peak"))) return Metric::peak;
+    if (name == ID2SYM(rb_intern("live"))) return Metric::live;
+    if (name == ID2SYM(rb_intern("temporary"))) return Metric::temporary;
+    rb_raise(rb_eArgError, "allocated, peak, live or temporary");
+}
+
+/* tree_rows(metric, bottom_up) -> Array of [parent, frame, count and bytes of itself, of all below]; the first is the
+ * root, and a parent comes before its children */
+VALUE tree_rows(VALUE self, VALUE metric, VALUE bottom_up) {
+    Owner &owner = analysed(self);
+    Metric wanted = metric_of(metric);
+    bool upwards = RTEST(bottom_up);
+    guarded([&] {
+        owner.tree = std::make_unique<Tree>(owner.reader->names(), owner.analysis->contexts(), wanted, upwards);
+    });
+    VALUE rows = rb_ary_new();
+    for (const Tree::Node &node : owner.tree->nodes())
+        rb_ary_push(rows, rb_ary_new_from_args(6, UINT2NUM(node.parent), UINT2NUM(node.frame), ULL2NUM(node.self.count),
+                                               ULL2NUM(node.self.bytes), ULL2NUM(node.total.count),
+                                               ULL2NUM(node.total.bytes)));
+    owner.tree.reset();
+    return rows;
+}
+
+} // namespace
+
+void define_paths(VALUE capture) {
+    rb_define_method(capture, "frames", RUBY_METHOD_FUNC(frames), 0);
+    rb_define_method(capture, "site_rows", RUBY_METHOD_FUNC(site_rows), 0);
+    rb_define_method(capture, "stack_rows", RUBY_METHOD_FUNC(stack_rows), 0);
+    rb_define_method(capture, "tree_rows", RUBY_METHOD_FUNC(tree_rows), 2);
+}
+
+} // namespace capture
+} // namespace heapline

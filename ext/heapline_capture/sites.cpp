@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "sites.hpp"
+
+#include <map>
+#include <tuple>
+
+#include "tree.hpp"
+
+namespace heapline {
+namespace capture {
+
+namespace {
+
+/* The frames that make the place of a stack. */
+struct Place {
+    uint32_t ruby = 0, leaf = 0;
+};
+
+Place place_of(const Names &names, const std::vector<uint32_t> &frames, uint32_t stack) {
+    Place place;
+    for (uint32_t at = stack; at && !place.ruby; at = names.node(at).parent) {
+        uint32_t frame = frames[names.node(at).frame];
+        if (names.frame(frame).library)
+            place.leaf = place.leaf ? place.leaf : frame;
+        else
+            place.ruby = frame;
+    }
+    return place;
+}
+
+} // namespace
+
+std::vector<Site> sites(const Names &names, const std::vector<Analysis::Context> &contexts) {
+    std::vector<uint32_t> frames = distinct_frames(names);
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, size_t> numbers;
+    std::vector<Site> sites;
+    for (const Analysis::Context &context : contexts) {
+        Place place = place_of(names, frames, context.stack);
+        auto [found, is_new] = numbers.try_emplace({place.ruby, place.leaf, context.thread, context.tag}, sites.size());
+        if (is_new) sites.push_back({place.ruby, place.leaf, context.thread, context.tag, {}});
+        sites[found->second].sums.add(context.sums);
+    }
+    return sites;
+}
+
+} // namespace capture
+} // namespace heapline

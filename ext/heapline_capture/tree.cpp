@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "tree.hpp"
+
+namespace heapline {
+namespace capture {
+
+namespace {
+
+struct FrameHash {
+    size_t operator()(const Frame &frame) const {
+        uint64_t hash = 0;
+        for (uint64_t value :
+             {uint64_t{frame.label}, uint64_t{frame.path}, uint64_t{frame.line}, uint64_t{frame.library}, frame.offset})
+            hash = (hash ^ value) * 0x9e3779b97f4a7c15u ^ hash >> 29;
+        return hash;
+    }
+};
+
+struct FrameEqual {
+    bool operator()(const Frame &a, const Frame &b) const {
+        return a.label == b.label && a.path == b.path && a.line == b.line && a.library == b.library &&
+               a.offset == b.offset;
+    }
+};
+
+} // namespace
+
+std::vector<uint32_t> distinct_frames(const Names &names) {
+    std::unordered_map<Frame, uint32_t, FrameHash, FrameEqual> firsts;
+    std::vector<uint32_t> numbers;
+    for (uint32_t frame = 0; frame < names.frames(); frame++)
+        numbers.push_back(firsts.try_emplace(names.frame(frame), frame).first->second);
+    return numbers;
+}
+
+Tree::Tree(const Names &names, const std::vector<Analysis::Context> &contexts, Metric metric, bool bottom_up)
+    : frames_(distinct_frames(names)), nodes_(1) {
+    std::vector<Figures> stacks(names.nodes());
+    for (const Analysis::Context &context : contexts) stacks[context.stack].add(of(context.sums, metric));
+    if (bottom_up)
+        this->bottom_up(names, stacks);
+    else
+        top_down(names, stacks);
+    for (Node &node : nodes_) node.total = node.self;
+    for (size_t i = nodes_.size() - 1; i; i--) nodes_[nodes_[i].parent].total.add(nodes_[i].total);
+}
+
+uint32_t Tree::child(uint32_t parent, uint32_t frame) {
+    auto [found, is_new] = children_.try_emplace(uint64_t{parent} << 32 | frame, nodes_.size());
+    if (is_new) nodes_.push_back({parent, frame, {}, {}});
+    return found->second;
+}
+
+/* Only what leads to a stack with figures becomes a node. */
+void Tree::top_down(const Names &names, const std::vector<Figures> &stacks) {
+    std::vector<bool> wanted(stacks.size());
+    for (size_t stack = stacks.size(); stack-- > 1;) {
+        if (stacks[stack].count) wanted[stack] = true;
+        if (wanted[stack]) wanted[names.node(static_cast<uint32_t>(stack)).parent] = true;
+    }
+    std::vector<uint32_t> places(stacks.size());
+    for (uint32_t stack = 1; stack < stacks.size(); stack++) {
+        if (!wanted[stack]) continue;
+        const capture::Node &node = names.node(stack);
+        places[stack] = child(places[node.parent], frames_[node.frame]);
+        nodes_[places[stack]].self.add(stacks[stack]);
+    }
+    if (!stacks.empty()) nodes_[0].self.add(stacks[0]);
+}
+
+/* The figures are those of the frame that allocated; its callers show how much of that came through them. */
+void Tree::bottom_up(const Names &names, const std::vector<Figures> &stacks) {
+    for (uint32_t stack = 0; stack < stacks.size(); stack++) {
+        if (!stacks[stack].count) continue;
+        uint32_t place = 0;
+        uint32_t depth = 0;
+        for (uint32_t at = stack; at && depth < FURTHEST; at = names.node(at).parent, depth++)
+            place = child(place, frames_[names.node(at).frame]);
+        nodes_[place].self.add(stacks[stack]);
+    }
+}
+
+} // namespace capture
+} // namespace heapline

@@ -1,0 +1,180 @@
+# frozen_string_literal: true
+
+require_relative "capture/choice"
+require_relative "capture/extension"
+require_relative "capture/sites"
+require_relative "errors"
+require_relative "model/capture"
+
+module Heapline
+  # Reads a capture: the file of `heapline record`. Opening it reads it once, in memory that depends on how many blocks
+  # were live at once. All that can be asked is then of the blocks that were chosen: it is as if only these had been
+  # recorded.
+  class Capture
+    METRICS = { allocated: %i[allocated bytes], count: %i[allocated count], peak: %i[peak bytes], live: %i[live bytes],
+                temporary: %i[temporary bytes] }.freeze
+    DIRECTIONS = %i[top_down bottom_up].freeze
+    GROUPS = Sites::KINDS
+    NANOSECONDS = 1_000_000_000
+
+    # path: the file. choice: see Choice; without one all of malloc's blocks. progress: called with [bytes read, bytes
+    # in all], at most 20 times a second. Raises Error where nothing can be read.
+    def self.open(path, **choice, &progress)
+      new(path, Choice.new(**choice), progress)
+    end
+
+    # The path as it was given.
+    attr_reader :name
+
+    def initialize(path, choice = Choice.new, progress = nil)
+      Extension.load
+      @name = path
+      @native = Native::Capture.new(path)
+      @native.analyse(*choice.arguments(@native), &progress)
+    end
+
+    # Array of String: what could not be read, and what was lost.
+    def problems
+      lost = @native.counts[3]
+      unknown = @native.counts[5]
+      [*@native.problems,
+       *("#{lost} events were lost while it was recorded: what is live may be too much" if lost.positive?),
+       *("#{unknown} blocks ended that were never seen to begin: their birth is in what could not be read" if
+         unknown.positive?)]
+    end
+
+    # Model::Capture::Summary
+    def summary
+      ended, peaked, events, lost, collections, = @native.counts
+      began = (@native.spans.first if events.positive?) || 0
+      Model::Capture::Summary.new(
+        **origin, seconds: (ended - began).fdiv(NANOSECONDS), events: events, lost: lost, file_bytes: @native.bytes,
+                  ending: @native.totals && @native.totals[:ending], sums: sums, peak_at: peaked.fdiv(NANOSECONDS),
+                  collections: collections, calls: calls, sizes: Model::Capture::Bucket.of(@native.size_rows),
+                  ages: Model::Capture::Bucket.of(@native.age_rows), **groups
+      )
+    end
+
+    # Model::Capture::Sums of all chosen blocks.
+    def sums
+      Model::Capture::Sums.of(@native.sums)
+    end
+
+    # Array of Model::Capture::Group, most bytes at the peak first. by: :line, :file, :gem, :library, :method, :thread
+    # or :tag
+    def sites(by: :line)
+      @sites ||= Sites.new(@native.site_rows, frames, threads, tags)
+      @sites.groups(by)
+    end
+
+    # Model::Capture::Node, the root of all call paths. metric: a key of METRICS: what makes one the larger; count and
+    # bytes of a node are of the blocks that it is about. direction: from the outermost frame on, or :bottom_up, from
+    # who allocated, with at most 256 callers.
+    def tree(metric: :peak, direction: :top_down)
+      raise ArgumentError, DIRECTIONS.join(" or ") unless DIRECTIONS.include?(direction)
+
+      kind, weight = METRICS.fetch(metric) { raise ArgumentError, "metric #{METRICS.keys.join(", ")}" }
+      grow(@native.tree_rows(kind, direction == :bottom_up), weight)
+    end
+
+    # Array of Model::Capture::Stack.
+    def stacks
+      @native.stack_rows.map do |path, thread, tag, *sums|
+        Model::Capture::Stack.new(frames: path.map { |number| frames[number] }.freeze, thread: threads[thread],
+                                  tag: tags[tag], sums: Model::Capture::Sums.of(sums))
+      end
+    end
+
+    # Array of Model::Capture::Moment: the recording in at most `points` spans of equal length.
+    def timeline(points: 100)
+      begin_ns, width_ns, rows = @native.spans
+      step = (rows.size + points - 1) / points
+      samples = @native.samples
+      rows.each_slice(step).with_index.map do |part, index|
+        at = begin_ns + (index * step * width_ns)
+        last = samples.reverse_each.find { |sample| sample.first <= at + (part.size * width_ns) }
+        moment(at, part.size * width_ns, part, last)
+      end
+    end
+
+    private
+
+    def origin
+      header = @native.header
+      started = header[:started_ns]
+      { command: header[:command].freeze, ruby: header[:ruby], allocator: header[:allocator], pid: header[:pid],
+        started_at: Time.at(started / NANOSECONDS, started % NANOSECONDS, :nsec) }
+    end
+
+    def groups
+      { threads: sites(by: :thread), tags: tags.size > 1 ? sites(by: :tag) : [].freeze,
+        libraries: sites(by: :library), gems: sites(by: :gem), lines: sites(by: :line) }
+    end
+
+    def calls
+      sums = @native.call_rows.each_with_object({}) do |(function, release, calls, bytes), all|
+        sum = (all[[function, release]] ||= [0, 0])
+        sum[0] += calls
+        sum[1] += bytes
+      end
+      calls = sums.map do |(function, release), (count, bytes)|
+        Model::Capture::Call.new(function: function, release: release, calls: count, bytes: bytes)
+      end
+      calls.sort_by { |call| [call.release ? 1 : 0, -call.bytes, -call.calls, call.function] }
+    end
+
+    # Model::Capture::Frame by number; 0: nil.
+    def frames
+      @frames ||= @native.frames.each_with_index.map do |row, number|
+        Model::Capture::Frame.new(**Model::Capture::Frame.members.zip(row).to_h) unless number.zero?
+      end
+    end
+
+    # Names by number; several threads may have one.
+    def threads
+      @threads ||= [nil, *@native.threads.map { |name, tid| name || "thread #{tid}" }]
+    end
+
+    def tags
+      @tags ||= [nil, *@native.tags]
+    end
+
+    # A child's number is above its parent's: from the last one on, each finds its children made.
+    def grow(rows, weight)
+      depths = depths(rows)
+      children = Array.new(rows.size)
+      (rows.size - 1).downto(0) do |number|
+        parent, frame, own_count, own_bytes, count, bytes = rows[number]
+        node = Model::Capture::Node.new(
+          frame: frames[frame], depth: depths[number], count: count, bytes: bytes, own_count: own_count,
+          own_bytes: own_bytes, children: ranked(children[number], weight)
+        )
+        return node if number.zero?
+
+        (children[parent] ||= []) << node
+      end
+    end
+
+    def depths(rows)
+      rows.each_with_index.with_object([]) do |((parent, *), number), depths|
+        depths << (number.zero? ? 0 : depths[parent] + 1)
+      end
+    end
+
+    def ranked(nodes, weight)
+      return [].freeze unless nodes
+
+      nodes.sort_by { |node| [-node.public_send(weight), -node.count, node.frame&.name.to_s] }.freeze
+    end
+
+    def moment(begin_ns, width_ns, spans, sample)
+      sums = spans.transpose
+      rss, heap = sample&.values_at(1, 2)
+      Model::Capture::Moment.new(
+        time: begin_ns.fdiv(NANOSECONDS), seconds: width_ns.fdiv(NANOSECONDS), allocations: sums[0].sum,
+        bytes: sums[1].sum, frees: sums[2].sum, freed_bytes: sums[3].sum, live_bytes: sums[4].last,
+        most_bytes: sums[5].max, collections: sums[6].sum, rss: rss, heap_bytes: heap&.nonzero?
+      )
+    end
+  end
+end

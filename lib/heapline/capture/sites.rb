@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+require_relative "../model/capture/group"
+require_relative "../model/gem_name"
+require_relative "../model/location"
+
+module Heapline
+  class Capture
+    # Where memory was allocated, as the accounting has it: the nearest line of Ruby, and the library that allocated on
+    # its behalf where that was not Ruby itself.
+    class Sites
+      KINDS = %i[line file gem library method thread tag].freeze
+      APPLICATION = "(application)"
+      RUBY = "ruby"
+      NONE = { file: "(unknown)", method: "(unknown)", thread: "(unknown)", tag: "(no tag)" }.freeze
+
+      # rows: of Native::Capture#site_rows. frames: Array of Model::Capture::Frame by number. threads, tags: names by
+      # number.
+      def initialize(rows, frames, threads, tags)
+        @frames = frames
+        @threads = threads
+        @tags = tags
+        @sites = rows.map { |ruby, leaf, thread, tag, *sums| [location(ruby, leaf), thread, tag, sums] }
+      end
+
+      # Array of Model::Capture::Group, those with most bytes at the peak first. by: one of KINDS
+      def groups(by)
+        raise ArgumentError, "by #{KINDS.join(", ")}" unless KINDS.include?(by)
+
+        groups = @sites.group_by { |site| key(by, *site) }.map do |key, sites|
+          label = sites.first.first.label if by == :line
+          Model::Capture::Group.new(key: key, label: label, sums: sum(sites))
+        end
+        groups.sort_by { |group| [-group.sums.peak_bytes, -group.sums.bytes, group.key] }
+      end
+
+      private
+
+      def sum(sites)
+        Model::Capture::Sums.of(sites.map(&:last).transpose.map(&:sum))
+      end
+
+      def key(by, location, thread, tag, _sums)
+        found = case by
+                when :line then location.name
+                when :file then location.path || location.library_path
+                when :gem then location.gem || APPLICATION
+                when :library then location.library || RUBY
+                when :method then location.label
+                when :thread then @threads[thread]
+                when :tag then @tags[tag]
+                end
+        found || NONE.fetch(by)
+      end
+
+      def location(ruby, leaf)
+        (@locations ||= {})[[ruby, leaf]] ||= make(@frames[ruby], @frames[leaf])
+      end
+
+      # The VM is no library: what it allocates is the line's own.
+      def make(ruby, native)
+        native = nil if native&.library&.match?(Model::GemName::RUBY) && ruby
+        known = [ruby&.path, ruby&.lineno, ruby ? ruby.label : native&.label]
+        return Model::Location.new(*known, special: "(unknown)") unless ruby || native
+
+        Model::Location.new(*known, native && File.basename(native.library), native&.library, nil, native&.offset)
+      end
+    end
+  end
+end

@@ -1,0 +1,154 @@
+# frozen_string_literal: true
+
+require "shellwords"
+require_relative "../capture"
+require_relative "../format"
+require_relative "../format/capture/groups"
+require_relative "../format/progress"
+require_relative "capture_choice"
+require_relative "next_steps"
+require_relative "output_file"
+require_relative "rendering"
+
+module Heapline
+  module CLI
+    # `heapline report CAPTURE`: a recording, as a summary, as call paths, over time or by group.
+    class CaptureReport
+      # What a report of a capture takes, beside what chooses blocks.
+      OPTIONS = [*CaptureChoice::OPTIONS, :top, :by, :metric, :tree, :bottom_up, :timeline, :format, :output].freeze
+      # Of these, what other reports do not have.
+      ALONE = [*CaptureChoice::OPTIONS, :metric, :tree, :bottom_up, :timeline].freeze
+      METRICS = %w[peak live allocated temporary count].freeze
+      GROUPS = %w[gem file library tag line method thread].freeze
+      SHEETS = %w[text json csv].freeze
+      # Of these every stack is written, whatever is shown in text.
+      STACKS = {}.freeze
+      FORMATS = [*SHEETS, *STACKS.keys].freeze
+      # Spans of a timeline in text, and where programs read it.
+      POINTS = 30
+      ALL_POINTS = 1000
+
+      # options: of Report's parser.
+      def initialize(path, options, env:, out:, err:)
+        @path = path
+        @options = options
+        @env = env
+        @out = out
+        @err = err
+      end
+
+      # The exit status: 1 where something could not be read or was lost.
+      def call
+        check
+        progress = Format::Progress.new(@err)
+        @capture = Capture.open(@path, **CaptureChoice.of(@options)) { |done, total| progress.call(done, total) }
+        progress.finish
+        write
+        @capture.problems.empty? ? OK : PROBLEM
+      ensure
+        progress&.finish
+      end
+
+      private
+
+      def check
+        alien = @options.keys - OPTIONS
+        raise UsageError, "a capture has no --#{alien.first.to_s.tr("_", "-")}" unless alien.empty?
+
+        by = @options[:by].to_s
+        raise UsageError, "a capture has no sums by #{by}: #{GROUPS.join(", ")}" unless by.empty? || GROUPS.include?(by)
+
+        ways = %i[tree timeline by].select { |way| @options[way] }
+        raise UsageError, "one of --#{ways.join(", --")}" if ways.size > 1
+        raise UsageError, "a capture cannot be written as #{name}: #{FORMATS.join(", ")}" unless FORMATS.include?(name)
+        raise UsageError, "--#{ways.first} is for #{SHEETS.join(", ")}; #{name} has all stacks" if
+          STACKS.key?(name) && !ways.empty?
+      end
+
+      def name
+        @options[:format] || (@options[:output] ? Format.of_file(@options[:output]) : "text")
+      end
+
+      def write
+        return render(@out) unless @options[:output]
+
+        OutputFile.write(@options[:output]) { |file| render(file) }
+      end
+
+      def render(io)
+        return Rendering.show(stacks, @capture, io) if STACKS.key?(name)
+
+        renderer.render(sheet, io)
+      end
+
+      # A table is a table: CSV is the same as of heap dumps.
+      def renderer
+        case name
+        when "text"
+          require_relative "../format/capture/text"
+          Format::Capture::Text.new(directory: Dir.pwd, env: @env)
+        when "json"
+          require_relative "../format/capture/json"
+          Format::Capture::Json.new
+        else
+          require_relative "../format/heap/csv"
+          Format::Heap::Csv.new
+        end
+      end
+
+      def stacks
+        require_relative "../format/capture/#{name}"
+        Format::Capture.const_get(STACKS.fetch(name)).new(metric: metric)
+      end
+
+      def metric
+        @options.fetch(:metric, :peak)
+      end
+
+      def sheet
+        about = [@capture.summary, @path, @capture.problems]
+        if @options[:tree] then tree(about)
+        elsif @options[:timeline] then timeline(about)
+        elsif @options[:by] then groups(about)
+        else
+          overview(about)
+        end
+      end
+
+      # Programs get all of it.
+      def all?
+        name != "text"
+      end
+
+      def tree(about)
+        require_relative "../format/capture/paths"
+        direction = @options[:bottom_up] ? :bottom_up : :top_down
+        least = all? ? 0 : Format::Capture::Paths::LEAST
+        top = @options.fetch(:top) { all? ? 0 : Format::Capture::Paths::TOP }
+        Format::Capture::Paths.new(metric: metric, direction: direction, top: top, least: least)
+                              .sheet(@capture.tree(metric: metric, direction: direction), *about)
+      end
+
+      def timeline(about)
+        require_relative "../format/capture/timeline"
+        points = @options.fetch(:top) { all? ? ALL_POINTS : POINTS }
+        Format::Capture::Timeline.sheet(@capture.timeline(points: points.zero? ? ALL_POINTS : points), *about)
+      end
+
+      def groups(about)
+        by = @options[:by]
+        listing = Format::Capture::Groups.listing(@capture.sites(by: by), by: by, metric: metric,
+                                                                          top: @options.fetch(:top) { all? ? 0 : 20 })
+        Format::Heap::Sheet.new(kind: "report --by #{by}", parts: [listing], problems: about.last,
+                                dumps: [Format::Heap::Dump.new(name: @path, summary: about.first)])
+      end
+
+      def overview(about)
+        require_relative "../format/capture/overview"
+        Format::Capture::Overview.new(metric: metric, more: all? ? [] : NextSteps.for_capture(@path),
+                                      top: @options.fetch(:top) { all? ? 0 : Format::Capture::Overview::TOP })
+                                 .sheet(*about)
+      end
+    end
+  end
+end

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+require_relative "../heap/sheet"
+require_relative "sums_columns"
+
+module Heapline
+  module Format
+    module Capture
+      # Groups of blocks (Model::Capture::Group) as a table.
+      module Groups
+        NAMES = { line: "location", file: "file", gem: "gem", library: "library", method: "method", thread: "thread",
+                  tag: "tag" }.freeze
+
+        # A Heap::Listing. by: as Heapline::Capture#sites has it; metric: a key of SumsColumns::METRICS; top: rows (0:
+        # all); key: its name in JSON.
+        def self.listing(groups, by:, metric: :peak, top: 0, key: :groups, title: nil)
+          Heap::Listing.new(key: key, title: title, rows: SumsColumns.first(groups, metric, top), total: groups.size,
+                            columns: SumsColumns::SHOWN, sorted: SumsColumns::METRICS.fetch(metric),
+                            name: NAMES.fetch(by), label: by == :line ? method(:line) : method(:word),
+                            data: ->(group) { { by => group.key, label: group.label, **group.sums.to_h }.compact })
+        end
+
+        def self.line(group)
+          Heap::Label.new(text: group.label, place: group.key)
+        end
+
+        def self.word(group)
+          Heap::Label.new(text: group.key)
+        end
+        private_class_method :line, :word
+      end
+    end
+  end
+end

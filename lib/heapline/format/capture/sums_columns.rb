@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+require_relative "../columns"
+
+module Heapline
+  module Format
+    module Capture
+      # The columns of tables whose rows have `sums` (Model::Capture::Sums).
+      module SumsColumns
+        def self.column(key, title, figure, unit)
+          Columns::Column.new(key: key, title: title, figure: ->(row) { row.sums.public_send(figure) }, unit: unit)
+        end
+        private_class_method :column
+
+        ALL = [column(:peak_bytes, "at peak", :peak_bytes, :bytes), column(:live_bytes, "at end", :live_bytes, :bytes),
+               column(:bytes, "allocated", :bytes, :bytes), column(:allocations, "allocs", :allocations, :count),
+               column(:temporary_bytes, "temporary", :temporary_bytes, :bytes),
+               column(:peak_blocks, "peak blocks", :peak_blocks, :count),
+               column(:live_blocks, "end blocks", :live_blocks, :count),
+               column(:temporary_blocks, "temp blocks", :temporary_blocks, :count)].freeze
+        SHOWN = ALL.first(5).freeze
+        # The column of a metric of Heapline::Capture.
+        METRICS = { peak: :peak_bytes, live: :live_bytes, allocated: :bytes, temporary: :temporary_bytes,
+                    count: :allocations }.freeze
+
+        # `groups`, those first that are largest by `metric`; at most `top` (0: all).
+        def self.first(groups, metric, top)
+          column = ALL.find { |one| one.key == METRICS.fetch(metric) }
+          sorted = groups.sort_by.with_index { |group, index| [-column.value(group), index] }
+          top.zero? ? sorted : sorted.first(top)
+        end
+      end
+    end
+  end
+end

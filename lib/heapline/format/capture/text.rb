@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+require_relative "../heap/text"
+
+module Heapline
+  module Format
+    module Capture
+      # A Sheet about captures for people.
+      class Text < Heap::Text
+        private
+
+        def heading(sheet)
+          lines = sheet.dumps.flat_map { |dump| dump(dump) }
+          [@terminal.style("heapline #{sheet.kind}", :bold), *lines.map { |line| "  #{line}" }]
+        end
+
+        def dump(dump)
+          summary = dump.summary
+          facts = ["#{dump.role&.ljust(8)}#{dump.name}", summary.command.join(" "), "pid #{summary.pid}",
+                   Units.duration(summary.seconds), ending(summary), summary.ruby.to_s[/\Aruby \S+/],
+                   summary.allocator, started(summary)]
+          Wrap.parts(facts.compact.reject(&:empty?).map { |fact| cut(@terminal.inert(fact)) }, @terminal)
+        end
+
+        def ending(summary)
+          summary.ending || "cut short"
+        end
+
+        def started(summary)
+          summary.started_at.getutc.strftime("%Y-%m-%d %H:%M:%S UTC") unless summary.started_at.to_i.zero?
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+require_relative "../columns"
+require_relative "../heap/sheet"
+require_relative "../units"
+
+module Heapline
+  module Format
+    module Capture
+      # The answer of `heapline report CAPTURE --timeline`: what was live, RSS, Ruby's heap, what was allocated and GCs
+      # over time, with a bar for what was live.
+      module Timeline
+        BAR = 30 # characters
+
+        # Heap::Sheet of an Array of Model::Capture::Moment. summary: Model::Capture::Summary; name: of the file;
+        # problems: Array of String
+        def self.sheet(moments, summary, name, problems)
+          Heap::Sheet.new(kind: "report --timeline", dumps: [Heap::Dump.new(name: name, summary: summary)],
+                          parts: [listing(moments)], problems: problems)
+        end
+
+        def self.listing(moments)
+          most = [moments.map(&:most_bytes).max.to_i, 1].max
+          Heap::Listing.new(key: :moments, rows: moments, total: moments.size, columns: columns(moments), sorted: nil,
+                            name: "live", data: ->(moment) { { time: moment.time, seconds: moment.seconds } },
+                            label: ->(moment) { Heap::Label.new(text: "#" * (moment.most_bytes * BAR / most)) })
+        end
+
+        # RSS and Ruby's heap are told where they were sampled.
+        def self.columns(moments)
+          sampled = { rss: "RSS", heap_bytes: "Ruby heap" }.select { |figure, _| moments.any?(&figure) }
+          [At.new(key: :at, title: "from", figure: :time), column(:most_bytes, "most live"),
+           column(:live_bytes, "live"), *sampled.map { |figure, title| column(figure, title) },
+           column(:bytes, "allocated"), column(:freed_bytes, "freed"), column(:allocations, "allocs", :count),
+           column(:frees, "frees", :count), column(:collections, "GCs", :count)]
+        end
+
+        # Seconds since the beginning.
+        class At < Columns::Column
+          def print(seconds)
+            format("%.3f s", seconds)
+          end
+        end
+
+        def self.column(figure, title, unit = :bytes)
+          Columns::Column.new(key: figure, title: title, figure: figure, unit: unit)
+        end
+        private_class_method :listing, :columns, :column
+      end
+    end
+  end
+end

@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require_relative "../heap/frozen"
+
+module Heapline
+  module Model
+    module Capture
+      # A recording in totals.
+      #
+      # command, ruby, allocator, pid::  of the process
+      # started_at::      Time
+      # seconds::         how long it was recorded; with a choice of time: how much of it was read
+      # events, lost::    counts; file_bytes:: size of the capture
+      # ending::          "exit 0", "signal 9", "stopped"; nil: the recording was not brought to its end
+      # sums::            Sums; peak_at:: seconds after the beginning, the first moment at which most was live
+      # collections::     GCs that began
+      # calls::           Array of Call, most bytes first, releases last
+      # sizes, ages::     Array of Bucket: of what was born by size; of what was freed by lifespan in generations
+      # threads, tags, libraries, gems, lines::  Array of Group, most bytes at the peak first
+      Summary = Struct.new(:command, :ruby, :allocator, :pid, :started_at, :seconds, :events, :lost, :file_bytes,
+                           :ending, :sums, :peak_at, :collections, :calls, :sizes, :ages, :threads, :tags, :libraries,
+                           :gems, :lines, keyword_init: true) do
+        include Heap::Frozen
+
+        # Events a second; nil where no time went by.
+        def rate
+          events / seconds if seconds.positive?
+        end
+      end
+    end
+  end
+end

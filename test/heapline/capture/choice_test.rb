@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/capture/choice"
+
+module Heapline
+  class Capture
+    class ChoiceTest < Minitest::Test
+      Native = Struct.new(:threads, :tags)
+      NATIVE = Native.new([["main", 7], ["worker", 8], ["worker", 9], [nil, 10]], %w[a b])
+      ENDLESS = Choice::ENDLESS
+
+      def arguments(**choice)
+        Choice.new(**choice).arguments(NATIVE)
+      end
+
+      def test_all_unless_something_is_chosen
+        assert_equal [nil, nil, nil, nil, nil, false], arguments
+      end
+
+      def test_times_are_nanoseconds
+        assert_equal [1_500_000_000, 2_000_000_000], arguments(from: 1.5, to: 2).first(2)
+      end
+
+      def test_threads_by_name_and_number
+        assert_equal [2, 3], arguments(thread: "worker")[2]
+        assert_equal [4], arguments(thread: "10")[2]
+        assert_match(/no thread x in the capture; there are main, worker, 10/, assert_raises(Error) do
+          arguments(thread: "x")
+        end.message)
+      end
+
+      def test_tags
+        assert_equal [2], arguments(tag: "b")[3]
+        assert_match(/no tag x in the capture; there are a, b/, assert_raises(Error) { arguments(tag: "x") }.message)
+      end
+
+      def test_lifespans
+        assert_equal [0, 1, false], arguments(lifespan: 0..1)[4]
+        assert_equal [5, ENDLESS, false], arguments(lifespan: (5..))[4]
+        assert_equal [500, 1500, true], arguments(lifespan: 0.5..1.5, in_seconds: true)[4]
+      end
+
+      def test_mappings
+        assert arguments(mappings: true).last
+      end
+    end
+  end
+end

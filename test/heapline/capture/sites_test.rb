@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/capture/sites"
+require "heapline/model/capture"
+
+module Heapline
+  class Capture
+    class SitesTest < Minitest::Test
+      FRAMES = [nil,
+                Model::Capture::Frame.new(label: "App#run", path: "/app/a.rb", lineno: 3),
+                Model::Capture::Frame.new(library: "/usr/lib/x86_64-linux-gnu/libruby-3.1.so.3.1", offset: 5),
+                Model::Capture::Frame.new(label: "parse", library: "/gems/nokogiri-1.1/nokogiri.so", offset: 9)].freeze
+      ONE = [1, 10, 1, 10, 0, 0, 1, 10].freeze
+
+      def sites(*keys)
+        Sites.new(keys.map { |key| [*key, *ONE] }, FRAMES, [nil, "main"], [nil, "a"])
+      end
+
+      def keys(sites, by)
+        sites.groups(by).map { |group| [group.key, group.sums.allocations] }
+      end
+
+      def test_a_place_is_the_line_and_the_library_that_is_not_ruby
+        found = sites([1, 2, 1, 0], [1, 3, 1, 1], [0, 3, 0, 0], [0, 2, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0])
+        assert_equal [["(unknown)", 1], ["/app/a.rb:3", 2], ["/app/a.rb:3 via nokogiri.so", 1],
+                      ["libruby-3.1.so.3.1+0x5", 1], ["nokogiri.so+0x9", 1]], keys(found, :line).sort
+        assert_equal [["ruby", 3], ["nokogiri.so", 2], ["libruby-3.1.so.3.1", 1]].sort, keys(found, :library).sort
+        assert_equal [["(application)", 4], ["nokogiri", 1], ["ruby core", 1]], keys(found, :gem).sort
+        assert_equal [["(unknown)", 4], ["main", 2]], keys(found, :thread)
+        assert_equal [["(no tag)", 5], ["a", 1]], keys(found, :tag)
+        assert_equal [["(unknown)", 2], ["App#run", 3], ["parse", 1]], keys(found, :method).sort
+        assert_equal [["/app/a.rb", 3], ["/gems/nokogiri-1.1/nokogiri.so", 1]], keys(found, :file).values_at(0, 2)
+      end
+
+      def test_what_is_no_group
+        assert_raises(ArgumentError) { sites.groups(:colour) }
+      end
+    end
+  end
+end

@@ -1,0 +1,226 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/capture"
+require "support/captures"
+
+module Heapline
+  class CaptureTest < Minitest::Test
+    SEEDS = 1..4
+
+    # Yields [Capture, Oracle] for several random programs; choice: for Capture, of: for the oracle.
+    def each_random(of: {}, **choice)
+      SEEDS.each do |seed|
+        builder = Captures.random(seed, 900)
+        Captures.file(builder.to_s(every: 97)) do |path|
+          yield Capture.open(path, **choice), Captures::Oracle.new(builder.events, **of), builder
+        end
+      end
+    end
+
+    def test_totals_peak_and_temporaries
+      each_random do |capture, oracle, builder|
+        assert_equal oracle.sums, capture.sums.to_a
+        summary = capture.summary
+        index, bytes = oracle.peak
+        assert_equal bytes, summary.sums.peak_bytes
+        assert_in_delta builder.events[index].time / 1e9, summary.peak_at, 1e-9
+        assert_equal builder.events.size, summary.events
+        assert_equal oracle.generations, summary.collections
+        assert_empty capture.problems
+      end
+    end
+
+    def test_mappings
+      each_random(mappings: true) { |capture, oracle| assert_equal oracle.sums(mappings: true), capture.sums.to_a }
+    end
+
+    def test_by_thread_tag_and_line
+      each_random do |capture, oracle|
+        assert_equal oracle.by { |block| block.thread || "(unknown)" }, table(capture, :thread)
+        assert_equal oracle.by { |block| block.tag || "(no tag)" }, table(capture, :tag)
+        assert_equal oracle.by { |block| line(block.stack) }, table(capture, :line)
+        assert_equal(oracle.by { |block| block.stack.any? ? "rack" : "(application)" }, table(capture, :gem))
+      end
+    end
+
+    def table(capture, by)
+      capture.sites(by: by).to_h { |group| [group.key, group.sums.to_a] }
+    end
+
+    # As the accounting names it.
+    def line(stack)
+      return "(unknown)" if stack.empty?
+
+      native = stack.last[3] && File.basename(stack.last[3])
+      ruby = stack.reject { |frame| frame[3] }.last
+      "#{ruby[1]}:#{ruby[2]}#{" via #{native}" if native}"
+    end
+
+    def test_a_choice_is_as_if_only_that_had_been_recorded
+      each_random(thread: "worker") do |capture, oracle|
+        assert_equal oracle.sums { |block| block.thread == "worker" }, capture.sums.to_a
+      end
+      each_random(tag: "b") do |capture, oracle|
+        assert_equal oracle.sums { |block| block.tag == "b" }, capture.sums.to_a
+      end
+      [{ from: 200_000_000 }, { to: 300_000_000 }, { from: 100_000_000, to: 250_000_000 }].each do |time|
+        each_random(of: time, **time.transform_values { |ns| ns / 1e9 }) do |capture, oracle|
+          assert_equal oracle.sums, capture.sums.to_a
+        end
+      end
+    end
+
+    def test_by_lifespan
+      [0..0, 1..3, 2.., ..1].each do |range|
+        each_random(lifespan: range) do |capture, oracle|
+          assert_equal oracle.sums { |block| range.cover?(block.age(oracle.generations)) }, capture.sums.to_a
+        end
+      end
+    end
+
+    def test_by_lifespan_in_seconds
+      builder = Captures::Builder.new
+      numbers = [5, 20, 300].map { |ms| [ms, builder.birth(0, ms, [])] }
+      numbers.each { |ms, number| builder.end(ms * 1_000_000, number) }
+      Captures.file(builder.to_s) do |path|
+        assert_equal [20], [Capture.open(path, lifespan: 0.02..0.1, in_seconds: true).sums.bytes]
+        assert_equal 320, Capture.open(path, lifespan: (0.02..), in_seconds: true).sums.bytes
+      end
+    end
+
+    def test_stacks_and_trees
+      each_random do |capture, oracle|
+        by_stack = oracle.by { |block| [block.stack, block.thread, block.tag] }
+        found = capture.stacks.to_h { |one| [[rows(one.frames), one.thread, one.tag], one.sums.to_a] }
+        assert_equal by_stack, found
+        Capture::METRICS.each_key do |metric|
+          kind = Capture::METRICS.fetch(metric).first
+          place = %i[allocated peak live temporary].index(kind) * 2
+          figures = oracle.by(&:stack).transform_values { |sums| sums[place, 2] }.reject { |_, sums| sums.first.zero? }
+          assert_tree figures, capture.tree(metric: metric)
+          assert_tree figures.transform_keys(&:reverse), capture.tree(metric: metric, direction: :bottom_up)
+        end
+      end
+    end
+
+    def rows(frames)
+      frames.map { |frame| [frame.label, frame.path, frame.lineno, frame.library, frame.offset] }
+    end
+
+    # figures: Hash of stack => [count, bytes]
+    def assert_tree(figures, root)
+      found = {}
+      waiting = [[root, []]]
+      until waiting.empty?
+        node, path = waiting.pop
+        found[path] = [node.own_count, node.own_bytes] unless node.own_count.zero?
+        below = figures.select { |stack, _| stack.first(path.size) == path }.values
+        assert_equal below.transpose.map(&:sum), [node.count, node.bytes] unless below.empty?
+        waiting.concat(node.children.map { |child| [child, path + rows([child.frame])] })
+      end
+      assert_equal figures, found
+    end
+
+    def test_the_timeline_adds_up
+      each_random do |capture, oracle|
+        [1, 7, 100].each do |points|
+          moments = capture.timeline(points: points)
+          assert_operator moments.size, :<=, points
+          sums = oracle.sums
+          assert_equal sums.first(2), [moments.sum(&:allocations), moments.sum(&:bytes)]
+          assert_equal sums[3], moments.map(&:most_bytes).max
+          assert_equal sums[5], moments.last.live_bytes
+          assert_equal oracle.generations, moments.sum(&:collections)
+        end
+      end
+    end
+
+    def test_calls_sizes_and_lifespans
+      builder = Captures::Builder.new
+      block = builder.birth(0, 100, [])
+      builder.birth(0, 0, [], kind: :calloc)
+      builder.change(0, block, 300, [])
+      builder.mark(0, :gc_start)
+      builder.mark(0, :gc_start)
+      builder.end(5000, block)
+      builder.older(5000)
+      builder.birth(6000, 4096, [], kind: :mmap)
+      Captures.file(builder.to_s) do |path|
+        summary = Capture.open(path).summary
+        calls = summary.calls.to_h { |call| [[call.function, call.release], [call.calls, call.bytes]] }
+        assert_equal({ ["mmap", false] => [1, 4096], ["realloc", false] => [1, 300], ["malloc", false] => [1, 100],
+                       ["calloc", false] => [1, 0], ["free", true] => [2, 300] }, calls)
+        assert_equal({ 0..0 => 1, 64..127 => 1, 256..511 => 1 },
+                     summary.sizes.to_h { |bucket| [bucket.range, bucket.blocks] }.reject { |_, count| count.zero? })
+        assert_equal [[0..0, 1, 100], [1..1, 0, 0], [2..3, 1, 300]], summary.ages.map(&:to_a)
+      end
+    end
+
+    def test_what_a_capture_says_of_itself
+      builder = Captures::Builder.new
+      builder.birth(2_000_000_000, 8, [["m", "a.rb", 1]], thread: "main")
+      builder.samples.push([1_000_000, 50, 20, 1], [2_000_000_000, 60, 0, 2])
+      Captures.file(builder.to_s) do |path|
+        summary = Capture.open(path).summary
+        assert_equal [["ruby"], "ruby 3.4.1", "glibc 2.41", 4711, "exit 0"],
+                     [summary.command, summary.ruby, summary.allocator, summary.pid, summary.ending]
+        assert_equal [2.0, 2.0], [summary.seconds, summary.peak_at]
+        assert_equal Time.at(1_700_000_000), summary.started_at
+        moments = Capture.open(path).timeline(points: 2)
+        assert_equal [[50, 20], [60, nil]], (moments.map { |moment| [moment.rss, moment.heap_bytes] })
+      end
+    end
+
+    def test_what_was_lost_is_a_problem
+      builder = Captures::Builder.new
+      builder.birth(0, 8, [])
+      builder.mark(0, :lost, 5)
+      bytes = builder.to_s(totals: nil)
+      Captures.file(bytes) do |path|
+        assert_match(/not brought to its end/, Capture.open(path).problems.first)
+        assert_match(/5 events were lost/, Capture.open(path).problems.last)
+      end
+      Captures.file(bytes[0..-2]) { |path| assert_match(/the file ends in it/, Capture.open(path).problems.first) }
+    end
+
+    def test_a_block_of_events_that_is_damaged
+      builder = Captures::Builder.new
+      numbers = Array.new(10) { builder.birth(0, 8, []) }
+      numbers.each { |number| builder.end(0, number) }
+      bytes = builder.to_s(every: 10)
+      place = bytes.index("\x01".b * 10) || flunk
+      bytes.setbyte(place, 2)
+      Captures.file(bytes) do |path|
+        capture = Capture.open(path)
+        assert_match(/is left out/, capture.problems.first)
+        assert_match(/10 blocks ended that were never seen to begin/, capture.problems.last)
+        assert_equal 0, capture.sums.allocations
+      end
+    end
+
+    def test_names_that_are_not_there
+      builder = Captures::Builder.new
+      builder.birth(0, 8, [], thread: "main", tag: "a")
+      Captures.file(builder.to_s) do |path|
+        assert_match(/no thread x.*there are main/, assert_raises(Error) { Capture.open(path, thread: "x") }.message)
+        assert_match(/no tag x.*there are a/, assert_raises(Error) { Capture.open(path, tag: "x") }.message)
+        assert_equal 1, Capture.open(path, thread: "100").sums.allocations
+      end
+    end
+
+    def test_what_is_no_capture
+      Captures.file("{}") { |path| assert_match(/is no capture/, assert_raises(Error) { Capture.open(path) }.message) }
+      assert_match(/cannot be opened/, assert_raises(Error) { Capture.open("/nonexistent") }.message)
+      assert_match(/is no file/, assert_raises(Error) { Capture.open(File::NULL) }.message)
+    end
+
+    def test_progress_ends_at_the_whole
+      Captures.file(Captures.random(1, 1000).to_s) do |path|
+        told = []
+        Capture.open(path) { |done, total| told << [done, total] }
+        assert_includes [nil, [File.size(path)] * 2], told.last, "what is quick tells nothing"
+      end
+    end
+  end
+end

@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/cli"
+require "support/captures"
+
+module Heapline
+  module CLI
+    class CaptureReportTest < Minitest::Test
+      # [exit status, standard output, standard error]
+      def report(*arguments, bytes: Captures.random(1, 400).to_s)
+        Captures.file(bytes) do |path|
+          out = StringIO.new
+          err = StringIO.new
+          status = CLI.start(["report", path, *arguments], env: { "COLUMNS" => "120" }, out: out, err: err)
+          return [status, out.string, err.string]
+        end
+      end
+
+      def test_each_way_to_look_at_it
+        { [] => "by function", %w[--tree] => "call path", %w[--bottom-up --metric temporary] => "call path",
+          %w[--timeline] => "most live", %w[--by gem] => "rack", %w[--thread worker --by thread] => "worker",
+          %w[--from 0.1 --to 0.2] => "by line", %w[--lifespan 0-1] => "by line", %w[--mappings] => "mmap" }
+          .each do |options, words|
+          status, out, err = report(*options)
+          assert_equal [0, ""], [status, err], options
+          assert_includes out, words
+        end
+      end
+
+      def test_json_and_csv_have_all
+        _, out, = report("--json", "--timeline")
+        assert_operator JSON.parse(out).fetch("moments").size, :>, CaptureReport::POINTS
+        _, out, = report("--json", "--tree", "--metric", "count")
+        paths = JSON.parse(out).fetch("paths")
+        assert_operator paths.map { |path| path["depth"] }.max, :>, 3
+        _, out, = report("--format", "csv", "--by", "thread")
+        assert_match(/\Athread,.*peak_bytes/, out)
+      end
+
+      def test_a_capture_that_was_cut_short_is_a_problem
+        status, out, = report(bytes: Captures.random(1, 400).to_s(totals: nil))
+        assert_equal 1, status
+        assert_includes out, "was not brought to its end"
+      end
+
+      def test_what_does_not_go_together
+        { %w[--objects] => "a capture has no --objects", %w[--tree --timeline] => "one of --tree, --timeline",
+          %w[--format prometheus] => "a capture cannot be written as prometheus",
+          %w[--by class] => "by class", %w[--thread nobody] => "no thread nobody" }.each do |options, words|
+          status, out, err = report(*options)
+          assert_operator status, :>, 0
+          assert_empty out
+          assert_includes err, words
+        end
+      end
+
+      def test_counts_have_none_of_it
+        err = StringIO.new
+        assert_equal 2, CLI.start(%w[report 1 --tree], out: StringIO.new, err: err)
+        assert_includes err.string, "--tree is for captures"
+        assert_equal 2, CLI.start(%w[report 1 --by thread], out: StringIO.new, err: err)
+      end
+
+      def test_into_a_file
+        Dir.mktmpdir("heapline-test") do |dir|
+          path = File.join(dir, "out.json")
+          assert_equal 0, report("-o", path).first
+          assert_equal "report", JSON.parse(File.read(path)).fetch("kind")
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/format/capture/text"
+require "heapline/model/capture"
+
+module Heapline
+  module Format
+    module Capture
+      class TextTest < Minitest::Test
+        def render(problems: [], **fields)
+          summary = Model::Capture::Summary.new(command: ["ruby", "\e[31m"], pid: 5, seconds: 2.0,
+                                                started_at: Time.at(0), **fields)
+          sheet = Heap::Sheet.new(kind: "report", dumps: [Heap::Dump.new(name: "a.hlc", summary: summary)], parts: [],
+                                  problems: problems)
+          io = StringIO.new
+          Text.new(env: {}).render(sheet, io)
+          io.string
+        end
+
+        def test_what_was_recorded_in_one_line
+          assert_equal "heapline report\n  a.hlc - ruby \\x1B[31m - pid 5 - 2.0 s - exit 3\n", render(ending: "exit 3")
+          assert_includes render, "cut short"
+        end
+
+        def test_what_could_not_be_read
+          assert_includes render(problems: ["5 events were lost"]), "    5 events were lost\n"
+        end
+      end
+    end
+  end
+end
