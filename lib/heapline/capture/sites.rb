@@ -45,12 +45,17 @@ module Heapline
                 when :line then location.name
                 when :file then location.path || location.library_path
                 when :gem then location.gem || APPLICATION
-                when :library then location.library || RUBY
+                when :library then library(location)
                 when :method then location.label
                 when :thread then @threads[thread]
                 when :tag then @tags[tag]
                 end
         found || NONE.fetch(by)
+      end
+
+      def library(location)
+        name = location.library_path || location.library
+        name.nil? || name.match?(Model::GemName::RUBY) ? RUBY : location.library
       end
 
       def location(ruby, leaf)

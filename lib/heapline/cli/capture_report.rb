@@ -22,7 +22,8 @@ module Heapline
       GROUPS = %w[gem file library tag line method thread].freeze
       SHEETS = %w[text json csv].freeze
       # Of these every stack is written, whatever is shown in text.
-      STACKS = {}.freeze
+      STACKS = { "collapsed" => :Collapsed, "speedscope" => :Speedscope, "pprof" => :Pprof, "firefox" => :Firefox,
+                 "massif" => :Massif }.freeze
       FORMATS = [*SHEETS, *STACKS.keys].freeze
       # Spans of a timeline in text, and where programs read it.
       POINTS = 30

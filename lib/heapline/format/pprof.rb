@@ -48,7 +48,7 @@ module Heapline
         @functions = {}
         @locations = {}
         message = Protobuf.new
-        SAMPLE_TYPES.each { |type, unit| message.message(1, value_type(type, unit)) }
+        types.each { |type, unit| message.message(1, value_type(type, unit)) }
         samples(snapshot) { |site| message.message(2, sample(site)) }
         message.message(3, mapping(snapshot))
         @locations.each { |key, id| message.message(4, location(*key, id)) }
@@ -59,6 +59,10 @@ module Heapline
       end
 
       private
+
+      def types
+        SAMPLE_TYPES
+      end
 
       def samples(snapshot, &)
         @selection.of(snapshot.sites).each(&)
