@@ -13,11 +13,11 @@ module Heapline
 
     # Searches of a running process until what it lost has been found: it may not have come so far.
     TRIES = 30
-    SETUP = "$LOAD_PATH.unshift(#{LeakCorpus.extension.dump}); require \"leak_corpus\"\n".freeze
+    SETUP = LeakCorpus.setup.freeze
 
     # The records as { case => { kind => blocks } }, and the whole report.
     def corpus(names, *options, more: "")
-      file = program("#{SETUP}#{names.inspect}.each { |name| LeakCorpus.run(name) or abort(name) }\n#{more}")
+      file = program(LeakCorpus.source(names, more))
       words = ["--library", "leak_corpus", "--format", "json", *options, RbConfig.ruby, file]
       out, err, @status = heapline("leaks", *words)
       refute_empty out, err
@@ -33,7 +33,7 @@ module Heapline
     def test_each_planted_leak_is_found_in_its_class
       names = LeakCorpus.lost + LeakCorpus::RUBY
       assert_operator names.size, :>=, 50
-      found = corpus(LeakCorpus.lost, "--show-reachable", more: LOST_RUBY)
+      found = corpus(LeakCorpus.lost, "--show-reachable", more: LeakCorpus::LOST_RUBY)
       classes = names.to_h { |name| [name, found[name].values_at("definite", "indirect", "possible").map(&:to_i)] }
       wrong = classes.reject { |name, blocks| blocks == LeakCorpus.expected(name) }
       assert_empty wrong, holders(wrong.keys)
@@ -47,29 +47,16 @@ module Heapline
       held.map { |record| "#{LeakCorpus.name(record)}: #{record["kind"]}, #{record["held_by"]["text"]}\n" }.join
     end
 
-    # In threads of their own: what a method leaves on its stack is gone with that.
-    LOST_RUBY = <<~RUBY.freeze
-      #{LeakCorpus::RUBY}.each do |name|
-        Thread.new { LeakCorpus.public_send(name) rescue nil }.join
-      end
-    RUBY
-
-    CLEAN_RUBY = <<~RUBY
-      KEPT = LeakCorpus.ruby_held_by_an_object
-      FIBER = Fiber.new { LeakCorpus.ruby_held_by_a_fiber }.tap(&:resume)
-      100.times { LeakCorpus.ruby_freed_with_its_object }
-    RUBY
-
     def test_no_clean_case_is_blamed
       assert_operator LeakCorpus.clean.size, :>=, 40
-      found = corpus(LeakCorpus.clean, more: CLEAN_RUBY)
+      found = corpus(LeakCorpus.clean, more: LeakCorpus::CLEAN_RUBY)
       assert_empty found
       assert_equal 0, @status.exitstatus
       skip "ptrace is not permitted here" if @report["processes"].first["threads_without_registers"].positive?
     end
 
     def test_what_is_held_is_still_reachable
-      found = corpus(LeakCorpus.clean, "--show-reachable", more: CLEAN_RUBY)
+      found = corpus(LeakCorpus.clean, "--show-reachable", more: LeakCorpus::CLEAN_RUBY)
       held = LeakCorpus.clean.grep(/held/) + %w[ruby_held_by_an_object ruby_held_by_a_fiber]
       missing = held.reject { |name| found[name]["reachable"].positive? } - thread_cases
       assert_empty missing

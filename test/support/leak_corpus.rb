@@ -28,6 +28,14 @@ module LeakCorpus
     "keep_as_specific" => "lost_with_the_key_of_a_dead_thread", "allocate_in_thread" => "lost_by_a_dead_thread"
   }.freeze
   RUBY = %w[ruby_lost_by_a_free_function ruby_lost_by_xmalloc ruby_lost_by_a_raise ruby_lost_table].freeze
+  # In threads of their own: what a method leaves on its stack is gone with that.
+  LOST_RUBY = "#{RUBY}.each { |name| Thread.new { LeakCorpus.public_send(name) rescue nil }.join }\n".freeze
+  CLEAN_METHODS = %w[ruby_held_by_an_object ruby_held_by_a_fiber ruby_freed_with_its_object].freeze
+  CLEAN_RUBY = <<~RUBY
+    KEPT = LeakCorpus.ruby_held_by_an_object
+    FIBER = Fiber.new { LeakCorpus.ruby_held_by_a_fiber }.tap(&:resume)
+    100.times { LeakCorpus.ruby_freed_with_its_object }
+  RUBY
 
   class << self
     # Names of the cases in C and C++ that lose blocks, and of those that do not.
@@ -54,6 +62,15 @@ module LeakCorpus
       File.join(link(name, %w[corpus.c lost.c clean.c cxx.cpp corpus_main.c], *flags), name)
     end
 
+    # A Ruby program that loads the extension, and one that runs these cases, then `more`.
+    def setup
+      "$LOAD_PATH.unshift(#{extension.dump}); require \"leak_corpus\"\n"
+    end
+
+    def source(names, more = "")
+      "#{setup}#{names.inspect}.each { |name| LeakCorpus.run(name) or abort(name) }\n#{more}"
+    end
+
     # { case => { kind => blocks } } of records as `heapline leaks --format json` has them.
     def found(records)
       records.each_with_object(Hash.new { |found, name| found[name] = Hash.new(0) }) do |record, found|
@@ -63,7 +80,11 @@ module LeakCorpus
 
     # The case of a record.
     def name(record)
-      functions = record["frames"].map { |frame| frame["function"].to_s }
+      case_of(record["frames"].map { |frame| frame["function"].to_s })
+    end
+
+    # The case whose function is on this stack; where there is none, the stack.
+    def case_of(functions)
       known = functions.filter_map { |name| name[/\b(cxx_|ruby_)?(lost|possible|held|freed)_\w+/] || IN_THREADS[name] }
       known.first || functions.join(" < ")
     end
