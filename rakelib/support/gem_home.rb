@@ -14,13 +14,14 @@ module Tasks
       [path, *PlainRuby.gem_path].join(":")
     end
 
-    # Folder of the unpacked gem, installed with what it depends on where it is missing.
-    def install(name, version)
+    # Folder of the unpacked gem, installed with what it depends on where it is missing. flags: of `gem install`, what
+    # is behind "--" is for the build of its extension.
+    def install(name, version, *flags)
       dir = File.join(path, "gems", "#{name}-#{version}")
-      return dir if File.exist?(File.join(path, "specifications", "#{name}-#{version}.gemspec"))
+      return dir if Dir[File.join(path, "specifications", "#{name}-#{version}{,-x86_64-linux}.gemspec")].any?
 
       ok, output = Shell.capture(RbConfig.ruby, "-S", "gem", "install", "--no-document", "--install-dir", path,
-                                 name, "-v", version, env: PlainRuby::ENVIRONMENT)
+                                 name, "-v", version, *flags, env: PlainRuby::ENVIRONMENT)
       abort "could not install #{name} #{version}:\n#{output}" unless ok
       dir
     end

@@ -93,8 +93,6 @@ module Tasks
 
     # LeakSanitizer, preloaded. It knows no possible losses: a pointer into a block keeps it.
     class Sanitizer
-      # Whole stacks, also through libraries without frame pointers.
-      ENVIRONMENT = { "LSAN_OPTIONS" => "fast_unwind_on_malloc=0" }.freeze
       LOSS = /^(Direct|Indirect) leak of \d+ byte\(s\) in (\d+) object\(s\) allocated from:\n(.*?)\n\n/m
 
       def name
@@ -106,7 +104,7 @@ module Tasks
       end
 
       def run(program)
-        LeakTools.answer(RbConfig.ruby, program, env: ENVIRONMENT.merge("LD_PRELOAD" => library)) do |output|
+        LeakTools.answer(RbConfig.ruby, program, env: { "LD_PRELOAD" => library }) do |output|
           output.scan(LOSS).map do |kind, blocks, stack|
             [stack.scan(/^ +#\d+ 0x\h+ in (\S+)/).flatten, kind == "Direct" ? "definite" : "indirect", blocks.to_i]
           end
