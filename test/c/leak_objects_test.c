@@ -135,12 +135,4 @@ static const struct check_test tests[] = {
     {"texts_of_ruby_3_1", texts_of_ruby_3_1},
 };
 
-/* Not under the sanitizers: the sanitizers have an allocator of their own. */
-int main(void) {
-#if CHECK_ADDRESS_SANITIZER || defined(HL_THREAD_SANITIZER)
-    (void)tests;
-    return puts("0 passed, 0 failed") < 0;
-#else
-    return check_run(tests, sizeof(tests) / sizeof(tests[0]));
-#endif
-}
+CHECK_MAIN(tests)

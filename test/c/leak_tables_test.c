@@ -121,12 +121,4 @@ static const struct check_test tests[] = {
     {"what_is_no_table", what_is_no_table},
 };
 
-/* Not under the sanitizers: the sanitizers have an allocator of their own. */
-int main(void) {
-#if CHECK_ADDRESS_SANITIZER || defined(HL_THREAD_SANITIZER)
-    (void)tests;
-    return puts("0 passed, 0 failed") < 0;
-#else
-    return check_run(tests, sizeof(tests) / sizeof(tests[0]));
-#endif
-}
+CHECK_MAIN(tests)

@@ -172,12 +172,4 @@ static const struct check_test tests[] = {
     {"threads_intern_one_stack_once", threads_intern_one_stack_once},
 };
 
-/* Not under the sanitizers: the sanitizers have stacks and allocations of their own. */
-int main(void) {
-#if CHECK_ADDRESS_SANITIZER || defined(HL_THREAD_SANITIZER)
-    (void)tests;
-    return puts("0 passed, 0 failed") < 0;
-#else
-    return check_run(tests, sizeof(tests) / sizeof(tests[0]));
-#endif
-}
+CHECK_MAIN(tests)

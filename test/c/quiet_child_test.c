@@ -146,9 +146,9 @@ static const struct check_test tests[] = {
     {"threads_go_on", threads_go_on},
 };
 
-/* Not under the sanitizers: a copy that shares memory is none that the sanitizers know. */
+/* Not under the thread sanitizer: it does not know a process that shares memory. */
 int main(void) {
-#if CHECK_ADDRESS_SANITIZER || defined(HL_THREAD_SANITIZER)
+#ifdef HL_THREAD_SANITIZER
     (void)tests;
     return puts("0 passed, 0 failed") < 0;
 #else

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The corpus as a Ruby extension, and the cases that need Ruby. */
 #include <ruby.h>
+#include <ruby/encoding.h>
+#include <ruby/re.h>
 #include <ruby/st.h>
+#include <stdio.h>
 
 #include "corpus.h"
 
@@ -60,6 +63,34 @@ static VALUE ruby_freed_with_its_object(VALUE self) {
     return Qnil;
 }
 
+/* What the VM takes for itself when an extension asks it for something is nobody's loss. */
+static VALUE ruby_held_by_the_vm(VALUE self) {
+    static VALUE global;
+    char name[40];
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof(name), "corpus_name_%d", i);
+        rb_intern(name);
+        rb_str_intern(rb_sprintf("dynamic_%s", name));
+        rb_define_singleton_method(self, name, ruby_held_by_the_vm, 0);
+        rb_undef_method(rb_singleton_class(self), name);
+        rb_ivar_set(self, rb_intern("@corpus"), rb_hash_new());
+        snprintf(name, sizeof(name), "Corpus%d", i);
+        const VALUE class = rb_define_class_under(self, name, rb_cObject);
+        rb_ivar_set(class, rb_intern("@a"), rb_struct_new(rb_struct_define(NULL, "a", "b", NULL), Qnil, Qtrue));
+        rb_ivar_set(rb_obj_alloc(class), rb_intern("@b"), rb_ary_new_capa(100));
+        rb_define_alias(class, "an_alias", "inspect");
+        rb_include_module(class, rb_mComparable);
+        rb_const_get(self, rb_intern(name));
+        snprintf(name, sizeof(name), "$corpus_%d", i);
+        rb_gv_set(name, rb_reg_new_str(rb_str_new_cstr("a(b|c)*"), 0));
+    }
+    global = rb_enc_str_new_static("text", 4, rb_utf8_encoding());
+    rb_gc_register_address(&global);
+    rb_gc_register_mark_object(rb_str_new_cstr("kept"));
+    rb_str_export_locale(rb_str_encode(rb_str_new_cstr("text"), rb_str_new_cstr("UTF-16LE"), 0, Qnil));
+    return Qnil;
+}
+
 static VALUE run(VALUE self, VALUE name) {
     return corpus_run(StringValueCStr(name)) ? Qtrue : Qfalse;
 }
@@ -78,4 +109,5 @@ void Init_leak_corpus(void) {
     METHOD(ruby_held_by_a_fiber);
     METHOD(ruby_held_below);
     METHOD(ruby_freed_with_its_object);
+    METHOD(ruby_held_by_the_vm);
 }

@@ -30,11 +30,13 @@ module LeakCorpus
   RUBY = %w[ruby_lost_by_a_free_function ruby_lost_by_xmalloc ruby_lost_by_a_raise ruby_lost_table].freeze
   # In threads of their own: what a method leaves on its stack is gone with that.
   LOST_RUBY = "#{RUBY}.each { |name| Thread.new { LeakCorpus.public_send(name) rescue nil }.join }\n".freeze
-  CLEAN_METHODS = %w[ruby_held_by_an_object ruby_held_by_a_fiber ruby_freed_with_its_object].freeze
+  CLEAN_METHODS = %w[ruby_held_by_an_object ruby_held_by_a_fiber ruby_freed_with_its_object
+                     ruby_held_by_the_vm].freeze
   CLEAN_RUBY = <<~RUBY
     KEPT = LeakCorpus.ruby_held_by_an_object
     FIBER = Fiber.new { LeakCorpus.ruby_held_by_a_fiber }.tap(&:resume)
     100.times { LeakCorpus.ruby_freed_with_its_object }
+    LeakCorpus.ruby_held_by_the_vm
   RUBY
 
   class << self
