@@ -94,6 +94,22 @@ class HeapPagesTest < Minitest::Test
     assert_operator found[:holder][4], :<=, 3
   end
 
+  def test_garbage_is_told_from_what_lives
+    found = ask(<<~RUBY)
+      Heapline.heap_pages # what it requires is there
+      GC.start
+      GC.disable
+      before = Heapline.heap_pages.totals
+      20_000.times { Object.new }
+      kept = Array.new(10_000) { Object.new }
+      after = Heapline.heap_pages.totals
+      answer live: after.live_slots - before.live_slots, garbage: after.garbage_slots - before.garbage_slots,
+             kept: kept.size
+    RUBY
+    assert_in_delta 10_000, found[:live], 500
+    assert_operator found[:garbage], :>=, 19_500
+  end
+
   def test_without_accounted_objects_the_class_is_known
     found = ask(PLANT + <<~RUBY)
       here = Heapline.heap_pages.sparse(below: 0.5).holders.find { |one| one.class_name == "Keeper" }
