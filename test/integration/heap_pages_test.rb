@@ -235,6 +235,19 @@ class HeapPagesTest < Minitest::Test
     assert_equal [true, true], [child[:same], child[:inherited].positive?]
   end
 
+  # No method of the program's is called; then it is not known what is pinned.
+  def test_a_program_with_a_gc_of_its_own
+    found = ask(<<~RUBY)
+      def GC.compact = raise("not for heapline")
+      def GC.start(**) = raise("not for heapline")
+      all = Heapline.heap_pages.totals
+      answer live: all.live_slots, garbage: all.garbage_slots, pinned: all.pinned_slots
+    RUBY
+    assert_nil found[:pinned]
+    assert_operator found[:live], :>, 1000
+    assert_operator found[:garbage], :>=, 0
+  end
+
   # Up to 3.4 a GC in the copy would wait for them.
   def test_other_ractors
     found = ask(<<~RUBY)
