@@ -14,6 +14,7 @@ struct hl_block_identity {
     size_t size; /* requested bytes */
     uint32_t site;
     uint32_t stack;      /* hl_stack_at */
+    uint32_t ruby_stack; /* hl_ruby_node */
     uint32_t thread;     /* kernel thread id */
     uint64_t generation; /* of birth */
 };
@@ -27,6 +28,7 @@ HL_INLINE int hl_block_identify(void *block, uint64_t now, struct hl_block_ident
     *identity = (struct hl_block_identity){.size = trailer.size,
                                            .site = trailer.site,
                                            .stack = tail.stack,
+                                           .ruby_stack = tail.ruby_stack,
                                            .thread = tail.thread,
                                            .generation = now - ((now - trailer.birth) & HL_BIRTH_MASK)};
     return 1;

@@ -4,7 +4,7 @@
  *
  * A byte for every 16 bytes of address space, in pieces of 4 MB for 64 MB that hold a block, tells where a block
  * begins. What it is stands in the block: its trailer (trailer.h), and behind that, in the last 8 bytes, its tail: the
- * native stack that asked for it and the thread.
+ * native stack and the Ruby stack that asked for it, and the thread.
  *
  * B1  A mark is set after the block's trailer and tail are written, and taken away before the trailer is erased: what
  * is marked can be read. (From another thread: only while the writer cannot run, as in a forked child.) B2  A byte
@@ -28,8 +28,9 @@ enum {
 };
 
 struct hl_block_tail {
-    uint32_t stack;  /* hl_stack_at */
-    uint32_t thread; /* kernel thread id */
+    uint64_t stack : 22;      /* hl_stack_at */
+    uint64_t ruby_stack : 20; /* hl_ruby_node */
+    uint64_t thread : 22;     /* kernel thread id: Linux has none beyond 2^22 */
 };
 
 /* sizeof(struct hl_block_tail) where blocks are kept, else 0 (B3). */

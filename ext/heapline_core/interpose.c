@@ -27,6 +27,7 @@
 #include "native_stack.h"
 #include "real_malloc.h"
 #include "recorder.h"
+#include "ruby_stack.h"
 #include "site_table.h"
 #include "trailer.h"
 
@@ -117,8 +118,13 @@ HL_COLD static void keep_block(void *block, size_t usable, uintptr_t caller) {
     struct hl_thread *thread = &hl_thread;
     if (thread->busy) return;
     hl_guard_enter(thread);
-    const uint32_t number = thread->own ? thread->own->record->owner : 0;
-    hl_block_set(block, usable, (struct hl_block_tail){hl_stack_here(caller), number});
+    struct hl_lane *lane = thread->own;
+    struct hl_block_tail tail = {.stack = hl_stack_here(caller)};
+    if (lane) {
+        tail.ruby_stack = hl_ruby_stack_here(lane);
+        tail.thread = lane->record->owner;
+    }
+    hl_block_set(block, usable, tail);
     hl_guard_leave(thread);
 }
 

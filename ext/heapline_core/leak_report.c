@@ -11,6 +11,7 @@
 #include "leak_holder.h"
 #include "native_stack.h"
 #include "own_memory.h"
+#include "ruby_stack.h"
 #include "ruby_vm.h"
 #include "site_table.h"
 
@@ -19,7 +20,7 @@ static const char *const kinds[KINDS] = {"definite", "indirect", "possible", "re
 
 /* `led_*`: of indirect blocks that only a definite record's lead to. */
 struct record {
-    uint32_t kind, stack, site;
+    uint32_t kind, stack, ruby_stack, site;
     uint64_t blocks, bytes, led_blocks, led_bytes, first, last;
     uint32_t samples[SAMPLES]; /* numbers of blocks */
 };
@@ -39,18 +40,19 @@ struct report {
 static struct record *find(struct report *report, uint32_t kind, const struct hl_block_identity *identity) {
     const uint64_t generation = report->wish->apart ? identity->generation : 0;
     uint64_t hash = ((uint64_t)identity->stack << 20 ^ identity->site << 2 ^ kind) * 0x9e3779b97f4a7c15ull;
-    hash = (hash ^ generation) * 0x9e3779b97f4a7c15ull;
+    hash = (hash ^ generation << 20 ^ identity->ruby_stack) * 0x9e3779b97f4a7c15ull;
     for (uint32_t at = (uint32_t)(hash >> 32) & report->mask;; at = (at + 1) & report->mask) {
         if (!report->slots[at]) {
             report->slots[at] = ++report->count;
             struct record *record = &report->records[report->count - 1];
-            *record = (struct record){.kind = kind, .stack = identity->stack, .site = identity->site};
+            *record = (struct record){
+                .kind = kind, .stack = identity->stack, .ruby_stack = identity->ruby_stack, .site = identity->site};
             record->first = record->last = identity->generation;
             return record;
         }
         struct record *record = &report->records[report->slots[at] - 1];
         if (record->kind == kind && record->stack == identity->stack && record->site == identity->site &&
-            (!generation || record->first == generation))
+            record->ruby_stack == identity->ruby_stack && (!generation || record->first == generation))
             return record;
     }
 }
@@ -140,6 +142,19 @@ static void write_holder(struct hl_json *json, const struct hl_holder *holder) {
     hl_json_close(json, '}');
 }
 
+/* Of each frame path, label and line, the innermost first. */
+static void write_ruby_stack(struct hl_json *json, uint32_t number) {
+    hl_json_open(json, "ruby_frames", '[');
+    for (const struct hl_ruby_node *node = hl_ruby_node(number); node; node = hl_ruby_node(node->parent)) {
+        hl_json_open(json, NULL, '{');
+        write_string(json, "path", node->path);
+        write_string(json, "label", node->label);
+        hl_json_number(json, "line", node->line);
+        hl_json_close(json, '}');
+    }
+    hl_json_close(json, ']');
+}
+
 static void write_record(struct hl_json *json, const struct report *report, const struct record *record) {
     const struct hl_stack *stack = hl_stack_at(record->stack);
     hl_json_open(json, NULL, '{');
@@ -154,6 +169,7 @@ static void write_record(struct hl_json *json, const struct report *report, cons
     hl_json_open(json, "frames", '[');
     for (uint32_t i = 0; stack && i < stack->count; i++) hl_json_number(json, NULL, stack->frames[i]);
     hl_json_close(json, ']');
+    write_ruby_stack(json, record->ruby_stack);
     hl_json_open(json, "addresses", '[');
     for (uint64_t i = 0; i < SAMPLES && i < record->blocks; i++)
         hl_json_number(json, NULL, report->graph->begins[record->samples[i]]);

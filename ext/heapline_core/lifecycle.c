@@ -37,6 +37,7 @@
 #include "real_malloc.h"
 #include "record_wish.h"
 #include "recorder.h"
+#include "ruby_stack.h"
 #include "ruby_vm.h"
 #include "site_table.h"
 #include "text.h"
@@ -260,6 +261,7 @@ static int make_ready(void) {
     if (!failed) failed = hl_site_table_create(hl_options.sites);
     if (!failed) failed = hl_location_create();
     if (!failed && hl_options.blocks) failed = hl_stack_create();
+    if (!failed && hl_options.blocks) failed = hl_ruby_stack_create();
     if (!failed && hl_options.blocks) failed = hl_block_map_create();
     if (failed) return failed;
     hl_text(hl_flight.header->ruby, sizeof(hl_flight.header->ruby), "%s",

@@ -13,7 +13,7 @@
 
 extern int _dl_find_object(void *address, struct dl_find_object *result) HL_WEAK;
 
-enum { BUCKETS = 1 << 18, ARENA_WORDS = 1 << 26, OWN_FRAMES = 16, PAGE = 4096 };
+enum { BUCKETS = 1 << 18, ARENA_WORDS = 1 << 22, OWN_FRAMES = 16, PAGE = 4096 };
 
 /* A number is a place in the arena, in words; a bucket holds the last one that was put there. */
 static uint32_t *buckets;

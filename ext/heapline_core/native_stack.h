@@ -31,7 +31,7 @@ struct hl_stack {
 /* The tables' memory; 0 or -ENOMEM. */
 int hl_stack_create(void);
 
-/* The number of the stack that ends in a call from `caller`; 0 where there was no room for it. */
+/* The number, of 22 bits, of the stack that ends in a call from `caller`; 0 where there was no room for it. */
 uint32_t hl_stack_here(uintptr_t caller);
 
 /* NULL for 0. */

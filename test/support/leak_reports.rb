@@ -43,7 +43,7 @@ module LeakReports
   def raw_record(frames: [0x10100, 0x20100], kind: "definite", **site)
     { kind: kind, blocks: 1, bytes: 10, led_blocks: 0, led_bytes: 0, first_generation: 1, last_generation: 2,
       site: { number: 9, path: "/a/app.rb", line: 3, label: "App#go", library: "/x/libfoo.so", offset: 0 }.merge(site),
-      frames: frames, addresses: [4096] }
+      frames: frames, ruby_frames: [{ path: "/a/app.rb", line: 3, label: "App#go" }, { line: 0 }], addresses: [4096] }
   end
 
   # A stand-in for Symbols: { path => { address => name } }

@@ -106,5 +106,5 @@ function stack(records: Records, record: number): HTMLElement {
   if (frames.length === 0) return el("p", { class: "note" }, "Its native stack is not known.");
   const rows = frames.map(({ name, place: where, library, inlined }) =>
     el("li", {}, el("bdi", { class: "thing" }, name), el("code", { class: "where" }, ...place(where)), el("small", {}, [library, inlined ? "inlined" : ""].filter(Boolean).join(", "))));
-  return el("ol", { class: "stack", "aria-label": "Native stack" }, ...rows);
+  return el("ol", { class: "stack", "aria-label": "Stack" }, ...rows);
 }

@@ -38,7 +38,9 @@ module Heapline
           label: text(place.label), library: text(place.library), tag: text(record.tag),
           first_generation: record.first_generation, last_generation: record.last_generation,
           addresses: record.addresses.map { |address| format("0x%x", address) },
-          frames: record.frames.map { |frame| frame(frame) }, held_by: record.held_by && holder(record.held_by) }
+          frames: record.frames.map { |frame| frame(frame) },
+          ruby_frames: record.ruby_frames.map { |frame| ruby_frame(frame) },
+          held_by: record.held_by && holder(record.held_by) }
       end
 
       private
@@ -58,6 +60,10 @@ module Heapline
       def holder(holder)
         { kind: holder.kind, blocks_between: holder.between, address: format("0x%x", holder.address),
           thread: holder.thread, path: text(holder.path), offset: holder.offset, text: text(holder.to_s) }
+      end
+
+      def ruby_frame(place)
+        { path: text(place.path), line: place.lineno, label: text(place.label) }
       end
 
       def frame(frame)

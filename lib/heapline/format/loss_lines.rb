@@ -8,6 +8,9 @@ module Heapline
     class LossLines
       COLORS = { definite: :red, indirect: :red, possible: :yellow, reachable: :dim }.freeze
 
+      # Of Ruby's, the nearest.
+      RUBY_FRAMES = 12
+
       # terminal: Terminal. directory: paths below it are shown relative to it.
       def initialize(terminal, directory: nil)
         @terminal = terminal
@@ -18,7 +21,7 @@ module Heapline
       def of(record)
         title = "#{LossWords.amount(record.bytes, record.blocks)} #{LossWords::TITLES[record.kind]}"
         title += ", and with it #{LossWords.amount(record.led_bytes, record.led_blocks)}" if record.led_blocks.positive?
-        [@terminal.style(title, COLORS[record.kind]), "  #{ruby(record)}", *frames(record.frames),
+        [@terminal.style(title, COLORS[record.kind]), "  #{ruby(record)}", *stack(record),
          *("    held by #{@terminal.inert(record.held_by.to_s)}" if record.held_by)]
       end
 
@@ -31,12 +34,22 @@ module Heapline
           .compact.join("  ")
       end
 
-      def frames(frames)
-        names = frames.map { |frame| @terminal.inert(frame.name) }
-        width = [names.map(&:size).max.to_i, 40].min
-        frames.zip(names).map do |frame, name|
-          "    #{name.ljust(width)}  #{@terminal.style(place(frame), :dim)}".rstrip
-        end
+      # C functions, and on what they stand: the frames of Ruby. Between them the VM's own say nothing then.
+      def stack(record)
+        own = record.frames.rindex { |frame| !frame.system? } unless record.ruby_frames.empty?
+        frames = own ? record.frames.first(own + 1) : record.frames
+        pairs = frames.map { |frame| [@terminal.inert(frame.name), place(frame)] }
+        pairs += record.ruby_frames.first(RUBY_FRAMES).map { |frame| [@terminal.inert(frame.label), short(frame.to_s)] }
+        lines(pairs) + more(record.ruby_frames.size - RUBY_FRAMES)
+      end
+
+      def lines(pairs)
+        width = [pairs.map { |name, _| name.size }.max.to_i, 40].min
+        pairs.map { |name, place| "    #{name.ljust(width)}  #{@terminal.style(place, :dim)}".rstrip }
+      end
+
+      def more(count)
+        count.positive? ? ["    #{@terminal.sign("…")} #{count} more frames of Ruby"] : []
       end
 
       def place(frame)

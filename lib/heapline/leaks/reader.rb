@@ -71,10 +71,24 @@ module Heapline
       def records(raw, pid, frames)
         raw.zip(frames).map do |each, stack|
           Model::LossRecord.new(kind: each["kind"].to_sym, location: location(each["site"]), tag: each["site"]["tag"],
-                                frames: stack.freeze, pid: pid, held_by: holder(each["held_by"]),
+                                frames: stack.freeze, ruby_frames: ruby_frames(each["ruby_frames"]), pid: pid,
+                                held_by: holder(each["held_by"]),
                                 **figures(each, :blocks, :bytes, :led_blocks, :led_bytes, :first_generation,
                                           :last_generation, :addresses))
         end
+      end
+
+      # Many records have the same frames.
+      def ruby_frames(raw)
+        @ruby_frames ||= Hash.new { |known, frame| known[frame] = ruby_frame(frame) }
+        raw.map { |frame| @ruby_frames[frame] }.freeze
+      end
+
+      def ruby_frame(raw)
+        path = raw["path"]
+        return Model::Location.new(special: "(unknown)") unless path
+
+        Model::Location.new(path: path, lineno: raw["line"], label: raw["label"])
       end
 
       def figures(raw, *names)

@@ -12,14 +12,17 @@ module Heapline
     # location::          Model::Location of the Ruby line
     # tag::               the tag that was set then, or nil
     # frames::            Array of NativeFrame, the caller of malloc first
+    # ruby_frames::       Array of Location: the Ruby stack, the innermost frame first; of more than 1,024 frames the
+    #                     outermost are left out
     # first_generation, last_generation:: when the first and the last of them was asked for
     # addresses::         of up to three of them
     # pid::               of the process
     # held_by::           Model::Holder of the first of them; nil: it is lost
     LossRecord = Struct.new(:kind, :blocks, :bytes, :led_blocks, :led_bytes, :location, :tag, :frames,
-                            :first_generation, :last_generation, :addresses, :pid, :held_by, keyword_init: true) do
-      def initialize(**)
-        super
+                            :ruby_frames, :first_generation, :last_generation, :addresses, :pid, :held_by,
+                            keyword_init: true) do
+      def initialize(**fields)
+        super(ruby_frames: [].freeze, **fields)
         freeze
       end
 

@@ -34,7 +34,8 @@ module Heapline
 
       # Of several generations as one.
       def merged(records)
-        same = records.group_by { |record| [record.kind, record.location, record.tag, record.frames] }.values
+        what = %i[kind location tag frames ruby_frames]
+        same = records.group_by { |record| what.map { |field| record[field] } }.values
         same.map { |group| group.one? ? group.first : sum(group) }.sort_by { |record| -record.bytes }
       end
 

@@ -24,6 +24,12 @@ module Heapline
         assert_equal 1.4, found["processes"].first["pause_ms"]
       end
 
+      def test_the_stack_of_ruby
+        place = Model::Location.new(path: "a.rb", lineno: 7, label: "go")
+        first = LeaksJson.new.to_h(leaks([record(ruby_frames: [place])]))[:records].first
+        assert_equal [{ path: "a.rb", line: 7, label: "go" }], first[:ruby_frames]
+      end
+
       def test_what_holds_it
         holder = Model::Holder.new(kind: :thread, between: 0, address: 0x40, thread: 7)
         records = LeaksJson.new.to_h(leaks([record(held_by: holder), record]))[:records]

@@ -24,6 +24,12 @@ module Heapline
         assert_equal "foo.c:12", record.frames.first.place
       end
 
+      def test_a_record_has_its_stack_of_ruby
+        frames = read.first.ruby_frames
+        assert_equal ["/a/app.rb:3", "(unknown)"], frames.map(&:to_s)
+        assert_equal ["App#go", nil], frames.map(&:label)
+      end
+
       def test_what_is_the_vms_is_summed
         leaks = read(raw(records: [raw_record, raw_record(frames: [0x20100]), raw_record(frames: [0x20200])]))
         assert_equal 1, leaks.count

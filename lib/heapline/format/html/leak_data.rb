@@ -14,6 +14,8 @@ module Heapline
       class LeakData
         # The largest records of each class; the rest is counted.
         RECORDS = 2000
+        # Of a Ruby stack the nearest.
+        RUBY_FRAMES = 100
         KINDS = Model::Leaks::KINDS
 
         # kinds: of the records that are in it.
@@ -60,7 +62,12 @@ module Heapline
           { kind: shown.map { |record| KINDS.index(record.kind) }, **figures, **texts(shown),
             first: shown.map(&:first_generation), last: shown.map(&:last_generation),
             addresses: shown.map { |record| record.addresses.map { |address| format("0x%x", address) } },
-            frames: shown.map { |record| record.frames.map { |frame| @frames[frame] ||= @frames.size } } }
+            frames: shown.map { |record| stack(record).map { |frame| @frames[frame] ||= @frames.size } } }
+        end
+
+        # C functions (NativeFrame), and on what they stand: lines of Ruby (Location).
+        def stack(record)
+          record.frames + record.ruby_frames.first(RUBY_FRAMES)
         end
 
         def texts(shown)
@@ -72,11 +79,18 @@ module Heapline
         end
 
         def frames
-          all = @frames.keys
-          { name: all.map { |frame| @strings.number(frame.name) },
-            place: all.map { |frame| @strings.number((frame.place if frame.file)) },
-            library: all.map { |frame| @strings.number(frame.library) },
-            inlined: all.map { |frame| frame.inlined ? 1 : 0 } }
+          rows = @frames.keys.map { |frame| frame.is_a?(Model::Location) ? ruby_frame(frame) : native_frame(frame) }
+          columns = rows.transpose
+          %i[name place library].to_h { |name| [name, (columns.shift || []).map { |text| @strings.number(text) }] }
+                                .merge(inlined: columns.shift || [])
+        end
+
+        def native_frame(frame)
+          [frame.name, (frame.place if frame.file), frame.library, frame.inlined ? 1 : 0]
+        end
+
+        def ruby_frame(place)
+          [place.label || "(Ruby)", place.to_s, nil, 0]
         end
       end
     end

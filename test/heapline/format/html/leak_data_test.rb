@@ -27,6 +27,16 @@ module Heapline
           assert_equal(["", "foo.c:12"], [0, 1].map { |at| text.call(found[:frames][:place], at) })
         end
 
+        def test_lines_of_ruby_follow_the_c_functions
+          places = Array.new(LeakData::RUBY_FRAMES + 1) do |i|
+            Model::Location.new(path: "a.rb", lineno: i + 1, label: "go")
+          end
+          found = data(record(ruby_frames: places))
+          assert_equal LeakData::RUBY_FRAMES + 1, found[:records][:frames].first.size
+          text = ->(column) { found[:strings][found[:frames][column][1]] }
+          assert_equal ["go", "a.rb:1", ""], %i[name place library].map(&text)
+        end
+
         def test_other_kinds_are_left_out
           assert_equal [0], data(record, record(kind: :reachable))[:records][:kind]
         end
