@@ -26,10 +26,15 @@ static void account_touched(struct hl_replay *replay, struct hl_worker *worker, 
         replay->fail("the memory in use grew to the limit, which is what was free before", replay->limit);
 }
 
+static enum hl_origin origin(const struct hl_operation *operation) {
+    if (operation->op == HL_PLAN_CALLOC) return HL_ORIGIN_ZEROS;
+    return operation->op == HL_PLAN_REALLOC ? HL_ORIGIN_GROWN : HL_ORIGIN_NEW;
+}
+
 static void keep(struct hl_replay *replay, struct hl_worker *worker, const struct hl_operation *operation, void *block,
                  uint64_t touched_from) {
     const uint64_t size = operation->number;
-    const uint64_t to = hl_touched(replay->touching, size, operation->op == HL_PLAN_CALLOC);
+    const uint64_t to = hl_touched(replay->touching, size, origin(operation));
     if (!block) replay->fail("the allocator has no block of the size that is asked for", size);
     if (to > touched_from) {
         account_touched(replay, worker, to - touched_from);

@@ -35,6 +35,17 @@ class ReplayTest < Minitest::Test
     [0, 20 * MB, 60 * MB].zip(peaks) { |expected, peak| assert_in_delta expected, peak, 2 * MB }
   end
 
+  # 64 MiB are a round number, 65 MiB are a length; of what grew from 1 to 40 MB 30 MB are in use.
+  def test_what_is_touched_of_buffers
+    mib = 1 << 20
+    { [64 * mib, 1] => 0, [(64 * mib) + 1, 1] => 0, [65 * mib, 1] => 65 * mib, [MB, 40 * MB] => 30 * MB }
+      .each do |(size, grown), expected|
+      plan = PlanBuilder.new.malloc(0, size)
+      plan.realloc(0, grown) if grown > 1
+      assert_in_delta expected, replay(plan)["peak_bytes"], 2 * MB, size
+    end
+  end
+
   def test_all_functions
     plan = PlanBuilder.new
     100.times do |i|

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../format"
+require_relative "../format/inert"
 require_relative "../format/progress"
 require_relative "../format/replay"
 require_relative "../replay"

@@ -8,8 +8,8 @@ module Heapline
       # A Model::Replay::Comparison in sentences; plain text that is not yet inert.
       class Words
         TOUCHING = {
-          written: "every page of a block is written to, of large ones of calloc the first",
-          all: "every page of a block is written to", none: "no block is written to"
+          written: "blocks are written to as programs do", all: "every page of a block is written to",
+          none: "no block is written to"
         }.freeze
 
         def initialize(comparison)

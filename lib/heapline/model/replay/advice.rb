@@ -5,8 +5,8 @@ module Heapline
     module Replay
       # Which allocator to take, by a rule that can be told in a sentence: the one with the least peak of RSS, if it is
       # below that of the first one by LEAST_MEMORY at least and beyond the noise; of those that the noise does not tell
-      # apart, the fastest. Where memory is the same, the fastest, if it is faster by LEAST_TIME at least and beyond the
-      # noise. Else there is no reason to change.
+      # apart, the fastest. Where there is none, the fastest of those that need no more memory than the first one, if it
+      # is faster by LEAST_TIME at least and beyond the noise. Else there is no reason to change.
       class Advice
         LEAST_MEMORY = 0.03
         LEAST_TIME = 0.10
@@ -51,12 +51,16 @@ module Heapline
           smallest = @comparison.time_only ? nil : smallest()
           return [:memory, smallest] if smallest
 
-          fastest = fastest(better(others, :seconds, LEAST_TIME))
+          fastest = fastest(better(others.reject { |variant| larger?(variant) }, :seconds, LEAST_TIME))
           fastest ? [:time, fastest] : [:none, @comparison.baseline]
         end
 
         def others
           @comparison.variants.drop(1)
+        end
+
+        def larger?(variant)
+          !@comparison.time_only && behind?(variant, @comparison.baseline)
         end
 
         def better(variants, figure, least)

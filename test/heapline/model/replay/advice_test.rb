@@ -31,6 +31,11 @@ class AdviceTest < Minitest::Test
     assert_equal [:time, "c"], [advice.reason, advice.variant.name]
   end
 
+  def test_faster_but_larger_is_no_reason
+    advice = advise("a" => {}, "b" => { peak: 109, seconds: 0.1 })
+    assert_equal :none, advice.reason
+  end
+
   # A tenth less, but one round says the opposite: no difference beyond the noise.
   def test_noise_is_no_difference
     noisy = [90, 91, 104, 89, 90].map { |peak| { peak: peak } }
