@@ -59,6 +59,11 @@ namespace :bench do
   task heap: :compile do
     sh RbConfig.ruby, "bench/heap.rb"
   end
+
+  desc "Measure how near replays are to programs, and compare allocators: writes docs/allocators.md"
+  task replay: :compile do
+    sh RbConfig.ruby, "bench/replay.rb"
+  end
 end
 
 desc "All tests and gates, as script/test runs them; the last line is the total"

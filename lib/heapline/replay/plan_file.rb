@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../capture/extension"
 require_relative "../errors"
 require_relative "../model/replay"
 
@@ -10,23 +11,13 @@ module Heapline
     module PlanFile
       MAGIC = "HLPLAN\r\n".b
       SIZE = 136
-      EXTENSION = "heapline/capture.so"
       FIELDS = %i[threads slots calls allocations bytes_allocated peak_live_bytes end_live_bytes largest_bytes left_out
                   recorded_ns].freeze
-
-      MISSING = <<~MESSAGE.chomp
-        captures cannot be read: this heapline was built without zstd
-          Debian, Ubuntu   apt-get install g++ libzstd-dev
-          Fedora, RHEL     dnf install gcc-c++ libzstd-devel
-          Alpine           apk add g++ zstd-dev
-          Arch             pacman -S gcc zstd
-        then install the gem again: gem pristine heapline
-      MESSAGE
 
       # Write the plan of a capture to `io`, an empty file. Yields [bytes read, bytes in all]. Returns an Array of
       # String: what of the capture could not be read. Raises Error.
       def self.make(path, io, &)
-        load_extension
+        Capture::Extension.load
         io.flush
         Native.write_plan(path, io.fileno, &)
       end
@@ -49,13 +40,6 @@ module Heapline
       rescue SystemCallError => e
         raise Error, "#{name} cannot be read: #{e.message[/\A[^@]*[^@ ]/]}"
       end
-
-      def self.load_extension
-        require EXTENSION
-      rescue LoadError => e
-        raise Error, e.path == EXTENSION ? MISSING : "captures cannot be read: #{e.message}"
-      end
-      private_class_method :load_extension
     end
   end
 end

@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "open3"
+require "rbconfig"
+
+# From a program to the recommendation: record it, replay what was recorded.
+class ReplayCaptureTest < Minitest::Test
+  # 300 blocks of 100,000 bytes are kept, and a thread has some of its own.
+  PROGRAM = <<~RUBY
+    kept = Array.new(300) { "x" * 100_000 }
+    Thread.new { Array.new(100) { "y" * 1000 } }.join
+    kept.size
+  RUBY
+
+  def setup
+    @directory = Dir.mktmpdir("heapline-replay")
+    @program = File.join(@directory, "secret_name.rb")
+    @capture = File.join(@directory, "run.hlc")
+    File.write(@program, PROGRAM)
+    heapline("record", "-o", @capture, RbConfig.ruby, @program)
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_what_was_recorded_is_replayed
+    data = JSON.parse(heapline("replay", @capture, "--allocator", "glibc", "--repeat", "1", "--json"))
+    plan = data["plan"]
+    assert_operator plan["peak_live_bytes"], :>, 30_000_000
+    assert_operator plan["threads"], :>=, 2
+    assert_operator plan["recorded_seconds"], :>, 0
+    run = data["variants"][0]["runs"][0]
+    assert_equal(plan["calls"], run["calls"].values.sum { |call| call["count"] })
+    assert_operator run["peak_bytes"], :>, 28_000_000
+  end
+
+  def test_a_plan_has_no_names
+    plan = File.join(@directory, "run.plan")
+    assert_match(/wrote .*run\.plan: [\d,]+ calls of \d+ threads in/, heapline("replay", @capture, "--export", plan))
+    bytes = File.binread(plan)
+    ["secret_name", @directory, "ruby", "String"].each { |word| refute_includes bytes, word }
+    ours, theirs = [plan, @capture].map do |path|
+      JSON.parse(heapline("replay", path, "--allocator", "glibc", "--repeat", "1", "--json"))["plan"].except("name")
+    end
+    assert_equal theirs, ours
+  end
+
+  private
+
+  def heapline(*words)
+    environment = { "HEAPLINE_DIR" => @directory }
+    output, error, status = Open3.capture3(environment, RbConfig.ruby, Heapline::TestHelper::EXE, *words)
+    assert_predicate status, :success?, error
+    output
+  end
+end
