@@ -27,7 +27,8 @@ static enum rbhl_task task_named(VALUE name) {
     if (name == ID2SYM(rb_intern("dump"))) return RBHL_TASK_DUMP;
     if (name == ID2SYM(rb_intern("stacks"))) return RBHL_TASK_STACKS;
     if (name == ID2SYM(rb_intern("pages"))) return RBHL_TASK_PAGES;
-    rb_raise(rb_eArgError, "a task is :dump, :stacks or :pages");
+    if (name == ID2SYM(rb_intern("code"))) return RBHL_TASK_CODE;
+    rb_raise(rb_eArgError, "a task is :dump, :stacks, :pages or :code");
 }
 
 /* Native.twin(task, fd, gc) -> [pid, pause in ns]: a copy of this process that writes what `task` (see above) says

@@ -3,27 +3,31 @@
 
 #include "twin_tasks.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <ruby/version.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "code.h"
 #include "json_writer.h"
 #include "names.h"
 #include "objspace_library.h"
 #include "page_census.h"
+#include "sites.h"
 #include "stacks.h"
 #include "vm_access.h"
 
-enum { BUFFER_BYTES = 1 << 18, FORMAT_VERSION = 1 };
+enum { BUFFER_BYTES = 1 << 18, FORMAT_VERSION = 1, PATH_BYTES = 4096 };
 
 struct work {
     enum rbhl_task task;
     pid_t program;
     FILE *out;
-    unsigned long lines; /* of names, of threads and fibers, or of pages and classes */
+    unsigned long lines; /* beside those of the objects */
     int whole;
+    char flight[PATH_BYTES]; /* the program's flight file; empty: none */
 };
 
 static void first_line(const struct work *work) {
@@ -50,16 +54,27 @@ static void last_line(const struct work *work) {
     rbhl_json_line_end(&json);
 }
 
+static unsigned long write_code(const struct work *work) {
+    return rbhl_code_write(work->out) + rbhl_sites_write(work->out, work->flight);
+}
+
 static VALUE carry_out(VALUE argument) {
     struct work *work = (struct work *)argument;
     work->whole = 1;
-    if (work->task == RBHL_TASK_DUMP) {
+    switch (work->task) {
+    case RBHL_TASK_DUMP:
         work->whole = rbhl_objspace_dump_all(work->out);
-        work->lines = rbhl_names_write(work->out);
-    } else if (work->task == RBHL_TASK_PAGES) {
-        work->lines = rbhl_page_census_write(work->out);
-    } else {
+        work->lines = rbhl_names_write(work->out) + write_code(work);
+        break;
+    case RBHL_TASK_STACKS:
         work->lines = rbhl_stacks_write(work->out);
+        break;
+    case RBHL_TASK_PAGES:
+        work->lines = rbhl_page_census_write(work->out);
+        break;
+    case RBHL_TASK_CODE:
+        work->lines = write_code(work);
+        break;
     }
     return Qnil;
 }
@@ -87,11 +102,18 @@ static const char *words_for(int error) {
     return error ? strerror(error) : NULL;
 }
 
+static void find_flight(struct work *work) {
+    size_t (*path)(char *, size_t);
+    *(void **)&path = dlsym(RTLD_DEFAULT, "heapline_flight_path");
+    if (path && path(work->flight, sizeof(work->flight)) >= sizeof(work->flight)) work->flight[0] = 0;
+}
+
 struct rbhl_twin rbhl_twin_start(enum rbhl_task task, int fd, int gc, int32_t *status, const char **problem) {
     struct work work = {.task = task, .program = getpid()};
     struct rbhl_twin made = {0, ENOENT, 0};
     *problem = task == RBHL_TASK_DUMP ? rbhl_objspace_open() : NULL;
     if (*problem) return made;
+    find_flight(&work);
     if (task == RBHL_TASK_PAGES && !rbhl_vm_gc_in_twin())
         made.error = ENOTSUP;
     else

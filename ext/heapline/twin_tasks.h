@@ -6,10 +6,10 @@
 
 #include "twin.h"
 
-/* What a twin writes into its pipe, as lines of JSON: a heap dump (docs/heap-dumps.md), the backtraces of all
- * threads and fibers, or the pages of the object heap. The first line has the type HEAPLINE; without a last one of type
- * HEAPLINE_END it is cut. */
-enum rbhl_task { RBHL_TASK_DUMP = 1, RBHL_TASK_STACKS = 2, RBHL_TASK_PAGES = 3 };
+/* What a twin writes into its pipe, as lines of JSON: a heap dump (docs/heap-dumps.md), the backtraces of all threads
+ * and fibers, the pages of the object heap, or of a dump the compiled code alone. The first line has the type HEAPLINE;
+ * without a last one of type HEAPLINE_END it is cut. */
+enum rbhl_task { RBHL_TASK_DUMP = 1, RBHL_TASK_STACKS = 2, RBHL_TASK_PAGES = 3, RBHL_TASK_CODE = 4 };
 
 /* Make a twin for a task. *problem: NULL, or why there is none, in words. With the GVL, where Ruby may be called;
  * raises nothing. */

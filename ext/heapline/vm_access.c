@@ -8,7 +8,7 @@
 
 #include "vm_offsets.h"
 
-enum { EP_WORDS = 3, FRAME_IS_C = 0x80, IMEMO_KIND = 15, IMEMO_ENV = 0, MOST_LOCALS = 4096, GC_FLAGS = 16 };
+enum { EP_WORDS = 3, FRAME_IS_C = 0x80, MOST_LOCALS = 4096, GC_FLAGS = 16 };
 
 #define AT(type, address, offset) (*(type *)((char *)(address) + (offset)))
 
@@ -104,6 +104,20 @@ int rbhl_vm_imemo_kind(VALUE object) {
 
 uintptr_t rbhl_vm_page_bytes(void) {
     return HEAP_PAGE_BYTES;
+}
+
+/* 1 for an internal object of this kind. */
+static int is_internal(VALUE object, int kind) {
+    return KNOWN && RB_TYPE_P(object, T_IMEMO) && rbhl_vm_imemo_kind(object) == kind;
+}
+
+int rbhl_vm_is_code(VALUE object) {
+    const char *body = is_internal(object, IMEMO_CODE) ? AT(char *, object, ISEQ_BODY) : NULL;
+    return body && AT(VALUE, body, BODY_PATHOBJ);
+}
+
+int rbhl_vm_is_method_entry(VALUE object) {
+    return is_internal(object, IMEMO_METHOD);
 }
 
 VALUE rbhl_vm_ask(VALUE object, const char *method) {
@@ -205,7 +219,7 @@ int rbhl_vm_fiber_runs(VALUE fiber) {
 }
 
 void rbhl_vm_each_kept_local(VALUE object, rbhl_local_fn *found, void *data) {
-    if (!KNOWN || rbhl_vm_imemo_kind(object) != IMEMO_ENV) return;
+    if (!is_internal(object, IMEMO_ENV)) return;
     const struct rbhl_scope scope = {AT(VALUE, object, ENV_ISEQ), 0};
     const VALUE *ep = AT(VALUE *, object, ENV_EP);
     if (scope.iseq && ep && RB_TYPE_P(scope.iseq, T_IMEMO)) each_of_environment(&scope, ep, found, data);
@@ -214,6 +228,25 @@ void rbhl_vm_each_kept_local(VALUE object, rbhl_local_fn *found, void *data) {
 VALUE rbhl_vm_self_of_proc(VALUE proc) {
     char *data = KNOWN && is_data(proc, "proc") ? RTYPEDDATA_DATA(proc) : NULL;
     return data && AT(unsigned, data, PROC_TYPE) <= 1 ? AT(VALUE, data, PROC_SELF) : Qnil;
+}
+
+/* ---- compiled code ---- */
+
+ID rbhl_vm_method_id(VALUE entry) {
+    return AT(ID, entry, METHOD_ID);
+}
+
+void *rbhl_vm_code_body(VALUE code) {
+    return AT(char *, code, ISEQ_BODY);
+}
+
+VALUE rbhl_vm_code_parent(VALUE code) {
+    const VALUE parent = AT(VALUE, AT(char *, code, ISEQ_BODY), BODY_PARENT);
+    return parent && rbhl_vm_is_code(parent) ? parent : 0;
+}
+
+unsigned rbhl_vm_code_column(VALUE code) {
+    return AT(unsigned, AT(char *, code, ISEQ_BODY), BODY_COLUMN);
 }
 
 /* ---- constants ---- */

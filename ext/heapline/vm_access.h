@@ -28,6 +28,7 @@ struct rbhl_metadata {
     VALUE value;
 };
 RBHL_WEAK struct rbhl_metadata *rb_gc_object_metadata(VALUE object);
+RBHL_WEAK size_t rb_obj_memsize_of(VALUE object);
 
 /* Call `run` while no other Ractor runs, and none holds a lock of the VM's. 0, or ENOTSUP where they cannot be stopped.
  * On Ruby 3.3 and 3.4 a full GC stops them, there is no other way from here. On 3.1 it does not stop all. */
@@ -55,6 +56,16 @@ void rbhl_vm_each_kept_local(VALUE object, rbhl_local_fn *found, void *data);
 
 /* The self of a proc, or Qnil. */
 VALUE rbhl_vm_self_of_proc(VALUE proc);
+
+/* 1 for compiled code (an instruction sequence) that is complete enough to be asked, 1 for a method's entry. */
+int rbhl_vm_is_code(VALUE object);
+int rbhl_vm_is_method_entry(VALUE object);
+/* The name by which a method's entry is called. */
+ID rbhl_vm_method_id(VALUE entry);
+/* Of code: its own block of malloc's; the code that it is a block of (0: none); the column in which it begins. */
+void *rbhl_vm_code_body(VALUE code);
+VALUE rbhl_vm_code_parent(VALUE code);
+unsigned rbhl_vm_code_column(VALUE code);
 
 /* The constants that a module itself has, without loading any. */
 void rbhl_vm_each_constant(VALUE module, void (*found)(ID name, VALUE value, void *data), void *data);

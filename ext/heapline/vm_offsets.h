@@ -26,16 +26,24 @@ enum {
     ISEQ_BODY = 16,
     BODY_SIZE = 4,
     BODY_ENCODED = 8,
+    BODY_PATHOBJ = 64,
+    BODY_COLUMN = VERSION < 302 ? 104 : 100,
     BODY_LOCALS = VERSION < 302 ? 152 : 144,
+    BODY_PARENT = BODY_LOCALS + (VERSION < 400 ? 16 : 24),
     BODY_LOCAL_COUNT = VERSION < 302   ? 240
                        : VERSION < 400 ? 232
                                        : 240,
+    METHOD_ID = 24,
     ENV_ISEQ = 8,
     ENV_EP = 16,
     PROC_SELF = 0,
     PROC_TYPE = 24, /* of its block: 0 iseq, 1 ifunc */
     CONSTANT_VALUE = 8,
     HEAP_PAGE_BYTES = VERSION < 302 ? 16384 : 65536,
+    IMEMO_KIND = 15, /* mask */
+    IMEMO_ENV = 0,
+    IMEMO_METHOD = 6,
+    IMEMO_CODE = 7,
     KNOWN = VERSION >= 301 && VERSION <= 400,
     RACTORS_STOP = VERSION >= 303 /* for a GC, and stay so while the VM's lock is held */
 };

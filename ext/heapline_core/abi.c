@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "birth.h"
 #include "block_list.h"
 #include "companion.h"
 #include "flight.h"
@@ -149,6 +150,10 @@ HL_EXPORT uint32_t heapline_object_site(uintptr_t object) {
 
 HL_EXPORT size_t heapline_heap_pages(struct heapline_heap_page *pages, size_t room) {
     return hl_heap_pages_list(pages, room);
+}
+
+HL_EXPORT int heapline_block_birth(void *block, struct heapline_birth *birth) {
+    return hl_birth_of_block(block, birth);
 }
 
 HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int wish, void **handle) {

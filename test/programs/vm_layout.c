@@ -64,11 +64,16 @@ SAME(FRAME_EP, rb_control_frame_t, ep);
 SAME(ISEQ_BODY, rb_iseq_t, body);
 SAME(BODY_SIZE, struct rb_iseq_constant_body, iseq_size);
 SAME(BODY_ENCODED, struct rb_iseq_constant_body, iseq_encoded);
+SAME(BODY_PATHOBJ, struct rb_iseq_constant_body, location.pathobj);
+SAME(BODY_COLUMN, struct rb_iseq_constant_body, location.code_location.beg_pos.column);
 SAME(BODY_LOCALS, struct rb_iseq_constant_body, local_table);
+SAME(BODY_PARENT, struct rb_iseq_constant_body, parent_iseq);
 SAME(BODY_LOCAL_COUNT, struct rb_iseq_constant_body, local_table_size);
+SAME(METHOD_ID, rb_callable_method_entry_t, called_id);
 SAME(ENV_ISEQ, rb_env_t, iseq);
 SAME(ENV_EP, rb_env_t, ep);
 SAME(PROC_SELF, rb_proc_t, block.as.captured.self);
 SAME(PROC_TYPE, rb_proc_t, block.type);
 _Static_assert(VM_ENV_DATA_SIZE == 3 && VM_FRAME_FLAG_CFRAME == 0x80 && imemo_env == 0, "frames and environments");
+_Static_assert(imemo_ment == IMEMO_METHOD && imemo_iseq == IMEMO_CODE, "kinds of internal objects");
 #endif
