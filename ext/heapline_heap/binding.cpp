@@ -61,5 +61,6 @@ void Init_heap(void) {
     heapline::define_reading(dump);
     heapline::define_graph(dump);
     heapline::define_holders(dump);
+    heapline::define_code(dump);
     heapline::define_comparison(dump);
 }

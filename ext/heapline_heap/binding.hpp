@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "code.hpp"
 #include "comparison.hpp"
 #include "computing.hpp"
 #include "dump.hpp"
@@ -30,6 +31,7 @@ struct Owner {
         std::vector<std::pair<std::string, Figures>> groups;
         std::vector<Duplicates::Value> values;
         std::vector<std::string> labels;
+        std::vector<Code> code;
         std::unique_ptr<Comparison> comparison;
         std::string text;
     } scratch;
@@ -41,6 +43,7 @@ Owner &owner_at(VALUE self, Dump::Depth depth);
 void define_reading(VALUE dump); /* read, and what a survey tells */
 void define_graph(VALUE dump);   /* objects, references, paths */
 void define_holders(VALUE dump); /* dominators */
+void define_code(VALUE dump);    /* compiled code */
 void define_comparison(VALUE dump);
 
 VALUE object_row(Owner &owner, uint32_t node);

@@ -23,9 +23,10 @@ unsigned processors() {
 
 } // namespace
 
-void Dump::read(Depth depth, bool strings, const Job &job, const Manner &manner) {
-    bool want_graph = depth > this->depth(), want_strings = strings && !duplicates_;
-    if (survey_ && !want_graph && !want_strings) return;
+void Dump::read(Wanted wanted, const Job &job, const Manner &manner) {
+    bool want_graph = wanted.depth > depth(), want_strings = wanted.strings && !duplicates_;
+    bool want_notes = wanted.notes && !notes_;
+    if (survey_ && !want_graph && !want_strings && !want_notes) return;
     File file(path_, job);
     if (survey_ && file.identity().empty())
         throw Failure(path_ + " can be read but once: say at first what will be asked of it");
@@ -35,24 +36,27 @@ void Dump::read(Depth depth, bool strings, const Job &job, const Manner &manner)
     std::unique_ptr<Survey> survey(survey_ ? nullptr : new Survey);
     std::unique_ptr<Graph> graph(want_graph ? new Graph : nullptr);
     std::unique_ptr<Duplicates> duplicates(want_strings ? new Duplicates : nullptr);
-    Findings findings = {&vocabulary_,         &classes_,        survey.get(), graph.get(),
-                         depth == Dump::graph, duplicates.get(), &bytes_read_};
+    std::unique_ptr<std::string> notes(want_notes ? new std::string : nullptr);
+    Findings findings = {&vocabulary_,     &classes_,   survey.get(), graph.get(), wanted.depth == Dump::graph,
+                         duplicates.get(), notes.get(), &bytes_read_};
     Scan scan(file, findings, job, manner.window);
     scan.run(manner.threads ? manner.threads : processors());
     std::vector<std::string> problems = scan.problems();
-    if (survey && !survey->all.count)
+    bool of_code = notes && survey && survey->begun; /* what `heapline code` saved has no objects */
+    if (survey && !survey->all.count && !of_code)
         throw Failure(path_ + " is no heap dump: it has no line of ObjectSpace.dump_all" +
                       (problems.empty() ? "" : " (" + problems.back() + ")"));
     if (graph) {
         size_t repeated = graph->link(vocabulary_, job);
         if (repeated) problems.push_back(std::to_string(repeated) + " objects are listed twice; the first counts");
-        depth_ = depth;
+        depth_ = wanted.depth;
         graph_ = std::move(graph);
     }
     if (survey) survey_ = std::move(survey);
     if (survey_->begun && !survey_->ended && problems.empty())
         problems.push_back("its last line is missing: it was cut");
     if (duplicates) duplicates_ = std::move(duplicates);
+    if (notes) notes_ = std::move(notes);
     if (problems.size() >= problems_.size()) problems_ = std::move(problems);
     identity_ = file.identity();
 }

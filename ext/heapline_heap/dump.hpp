@@ -35,12 +35,19 @@ class Dump {
         size_t window = Windows::SIZE;
     };
 
+    /* What is to be known. */
+    struct Wanted {
+        Depth depth = survey_only;
+        bool strings = false; /* those that are there many times */
+        bool notes = false;
+    };
+
     /* Read the file, unless what is asked for is there. Throws Failure, Cancelled, std::bad_alloc; then all is as
      * before. */
-    void read(Depth depth, bool strings, const Job &job) {
-        read(depth, strings, job, Manner());
+    void read(Wanted wanted, const Job &job) {
+        read(wanted, job, Manner());
     }
-    void read(Depth depth, bool strings, const Job &job, const Manner &manner);
+    void read(Wanted wanted, const Job &job, const Manner &manner);
     void dominate(const Job &job);
 
     /* Any thread. */
@@ -70,6 +77,10 @@ class Dump {
     /* nullptr: not read. */
     const Duplicates *duplicates() const {
         return duplicates_.get();
+    }
+    /* heapline's own lines, see Findings; nullptr: not read. */
+    const std::string *notes() const {
+        return notes_.get();
     }
     Graph *nodes() const {
         return graph_.get();
@@ -102,6 +113,7 @@ class Dump {
     Classes classes_;
     std::unique_ptr<Survey> survey_;
     std::unique_ptr<Duplicates> duplicates_;
+    std::unique_ptr<std::string> notes_;
     std::unique_ptr<Graph> graph_;
     Depth depth_ = survey_only; /* of graph_ */
     std::unique_ptr<Search> search_;

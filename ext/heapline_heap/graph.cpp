@@ -36,7 +36,8 @@ void Harvest::add(const Line &line, uint32_t kind, uint32_t place, bool edges) {
         sizes.push_back(line.memsize);
         sizes.push_back(line.length);
     }
-    std::string_view value = beginning(line.value, Graph::VALUE_MAX);
+    std::string_view value =
+        beginning(line.value, line.flags & Line::interned ? Graph::INTERNED_MAX : Graph::VALUE_MAX);
     if (!value.empty()) {
         node.value = 1;
         values.push_back(static_cast<char>(value.size()));

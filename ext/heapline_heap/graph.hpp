@@ -67,7 +67,8 @@ struct Harvest {
 class Graph {
   public:
     static const uint32_t WIDE = UINT32_MAX;
-    static const size_t VALUE_MAX = 100; /* bytes of a value that are kept */
+    /* Bytes of a value that are kept; of frozen strings of which there is one each (paths and names, not contents). */
+    static const size_t VALUE_MAX = 100, INTERNED_MAX = 255;
 
     /* Take over what was read. Throws Failure where there are too many objects or references. */
     void add(const Harvest &harvest, const Translation &translation);

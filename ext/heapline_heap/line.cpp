@@ -270,6 +270,8 @@ bool classify(Line &line) {
         line.sort = Line::Sort::header;
     } else if (line.type == "HEAPLINE_END") {
         line.sort = Line::Sort::end;
+    } else if (line.type == "HEAPLINE_CODE" || line.type == "HEAPLINE_SITE") {
+        line.sort = Line::Sort::note;
     } else if (line.type.substr(0, 8) == "HEAPLINE") {
         line.sort = Line::Sort::other;
     } else if (line.type.empty() || !line.address) {

@@ -18,7 +18,7 @@ namespace heapline {
 
 /* What a line says. Texts are valid until the next line is parsed; empty or 0: the line does not say. */
 struct Line {
-    enum class Sort { object, root, free_slot, shape, names, header, end, other };
+    enum class Sort { object, root, free_slot, shape, names, header, end, note, other };
     enum Flag : uint8_t { embedded = 1, shared = 2, frozen = 4, interned = 8, singleton = 16, has_length = 32 };
 
     Sort sort;

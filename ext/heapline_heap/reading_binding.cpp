@@ -21,14 +21,17 @@ Dump::Depth depth_of(VALUE index) {
     return RTEST(index) ? Dump::graph : Dump::survey_only;
 }
 
-/* read(index, strings) { |bytes read, bytes in all or nil| } -> self. index: false, :objects or true; strings: are
- * duplicate strings wanted? What is there already is not read again. Raises Heapline::Error. */
-VALUE read(VALUE self, VALUE index, VALUE strings) {
+/* read(index, strings, notes) { |bytes read, bytes in all or nil| } -> self. index: false, :objects or true; strings:
+ * are duplicate strings wanted? notes: heapline's own lines? What is there already is not read again. Raises
+ * Heapline::Error. */
+VALUE read(VALUE self, VALUE index, VALUE strings, VALUE notes) {
     Owner &owner = owner_at(self, Dump::survey_only);
-    Dump::Depth depth = depth_of(index);
-    bool want_strings = RTEST(strings);
+    Dump::Wanted wanted;
+    wanted.depth = depth_of(index);
+    wanted.strings = RTEST(strings);
+    wanted.notes = RTEST(notes);
     Dump *dump = owner.dump.get();
-    compute(self, owner, [=](const Job &job) { dump->read(depth, want_strings, job); });
+    compute(self, owner, [=](const Job &job) { dump->read(wanted, job); });
     return self;
 }
 
@@ -171,7 +174,7 @@ VALUE duplicate_strings(VALUE self, VALUE limit) {
 } // namespace
 
 void define_reading(VALUE dump) {
-    rb_define_method(dump, "read", RUBY_METHOD_FUNC(read), 2);
+    rb_define_method(dump, "read", RUBY_METHOD_FUNC(read), 3);
     rb_define_method(dump, "dominate", RUBY_METHOD_FUNC(dominate), 0);
     rb_define_method(dump, "index?", RUBY_METHOD_FUNC(has_index), 0);
     rb_define_method(dump, "objects?", RUBY_METHOD_FUNC(has_objects), 0);

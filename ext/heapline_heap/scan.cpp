@@ -34,6 +34,7 @@ struct Scan::Worker {
     std::vector<Root> roots;
     std::vector<ClassLine> classes;
     std::vector<NamesLine> names;
+    std::string notes;
     std::vector<uint64_t> damaged; /* numbers of lines, within the window */
     uint64_t lines, sound;
     bool cut;
@@ -43,6 +44,7 @@ struct Scan::Worker {
         roots.clear();
         classes.clear();
         names.clear();
+        notes.clear();
         damaged.clear();
         lines = sound = 0;
         cut = false;
@@ -97,7 +99,7 @@ void Scan::scan(Worker &worker) {
         job_.check(worker.lines);
         worker.lines++;
         if (worker.parser.parse(at, static_cast<size_t>(line_end - at), worker.line))
-            take(worker);
+            take(worker, at, static_cast<size_t>(line_end - at));
         else if (line_end != at && line_end == end)
             worker.cut = true;
         else if (line_end != at)
@@ -107,9 +109,11 @@ void Scan::scan(Worker &worker) {
     if (worker.window.overlong) worker.damaged.push_back(++worker.lines);
 }
 
-void Scan::take(Worker &worker) {
+void Scan::take(Worker &worker, const char *text, size_t length) {
     Line &line = worker.line;
     worker.sound++;
+    if (findings_.notes && (line.sort == Line::Sort::note || line.sort == Line::Sort::header))
+        worker.notes.append(text, length).push_back('\n');
     if (line.sort == Line::Sort::object) {
         take_object(worker);
     } else if (line.sort == Line::Sort::names) {
@@ -159,6 +163,7 @@ void Scan::hand_over(Worker &worker) {
             for (const auto &[to, name] : line.names)
                 findings_.graph->add_name(line.address, line.root, to, name, *findings_.vocabulary);
     }
+    if (findings_.notes) findings_.notes->append(worker.notes);
     hand_over_lines(worker);
     turn_++;
     turned_.notify_all();

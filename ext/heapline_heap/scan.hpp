@@ -36,6 +36,7 @@ struct Findings {
     Graph *graph;
     bool edges; /* of the graph: without them it has objects only */
     Duplicates *duplicates;
+    std::string *notes; /* the lines of heapline's own that tell of no object: its header, of code, of sites */
     std::atomic<uint64_t> *bytes_read; /* of the file, as far as it was read */
 };
 
@@ -60,7 +61,7 @@ class Scan {
 
     void work();
     void scan(Worker &worker);
-    void take(Worker &worker);
+    void take(Worker &worker, const char *text, size_t length);
     void take_object(Worker &worker);
     void hand_over(Worker &worker);
     void hand_over_lines(Worker &worker);

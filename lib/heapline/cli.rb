@@ -11,7 +11,7 @@ module Heapline
     COMMANDS = { "run" => :Run, "report" => :Report, "snapshot" => :Snapshot, "diff" => :Diff, "ps" => :Ps,
                  "top" => :Top, "rss" => :Rss, "trim" => :Trim, "baseline" => :Baseline, "log" => :Log,
                  "growth" => :Growth, "test" => :Test, "serve" => :Serve, "stack" => :Stack, "pages" => :Pages,
-                 "heap" => :Heap, "heap dump" => "Heap::Dump", "heap histo" => "Heap::Histo",
+                 "code" => :Code, "heap" => :Heap, "heap dump" => "Heap::Dump", "heap histo" => "Heap::Histo",
                  "heap stat" => "Heap::Stat", "heap diff" => "Heap::Diff", "heap find" => "Heap::Find",
                  "heap dominators" => "Heap::Dominators", "heap graph" => "Heap::Graph",
                  "heap report" => "Heap::Report", "leaks" => :Leaks, "record" => :Record,

@@ -2,6 +2,7 @@
 
 require_relative "errors"
 require_relative "heap_dump/comparing"
+require_relative "heap_dump/compiled"
 require_relative "heap_dump/extension"
 require_relative "heap_dump/histogram"
 require_relative "heap_dump/survey"
@@ -14,11 +15,12 @@ module Heapline
   # most; who knows that it will be asked for opens with `index: true`, so that the file is read once only.
   class HeapDump
     # path: the file; "-": standard input, which can be read but once. index, strings: what will be asked for beyond
-    # summary and histogram: the graph (true), or object, instances_of and compare alone (:objects); duplicate_strings.
+    # summary and histogram: the graph (true), or object, instances_of and compare alone (:objects); duplicate_strings;
+    # code: compiled code (of a dump that heapline did not write that needs the graph, too).
     # progress: called with [bytes read, bytes in all or nil], at most 20 times a second. Raises Error where nothing can
     # be read.
-    def self.open(path, index: false, strings: false, &progress)
-      new(path, index: index, strings: strings, progress: progress)
+    def self.open(path, index: false, strings: false, code: false, &progress)
+      new(path, index: index, strings: strings, code: code, progress: progress)
     end
 
     # What grew from dump to dump; each may be a path or a HeapDump. by: as for histogram. With c: what was born between
@@ -30,11 +32,11 @@ module Heapline
     # The path as it was given.
     attr_reader :name
 
-    def initialize(path, index: false, strings: false, progress: nil)
+    def initialize(path, index: false, strings: false, code: false, progress: nil)
       @name = path
       @progress = progress
       @native = Extension.dump_class.new(path)
-      read(index: index, strings: strings)
+      read(index: index, strings: strings, code: code)
       @survey = Survey.new(@native)
     end
 
@@ -62,6 +64,12 @@ module Heapline
       read(strings: true) unless @native.strings?
       names = Model::Heap::DuplicateString.members
       @native.duplicate_strings(limit).map { |row| Model::Heap::DuplicateString.new(**names.zip(row).to_h) }
+    end
+
+    # Model::Code: the compiled code.
+    def code
+      read(code: true) unless @native.notes
+      Compiled.new(@native, method(:index)).code
     end
 
     # The Model::Heap::Object at `address` (Integer), or nil.
@@ -106,8 +114,8 @@ module Heapline
 
     private
 
-    def read(index: false, strings: false)
-      @native.read(index, strings, &@progress)
+    def read(index: false, strings: false, code: false)
+      @native.read(index, strings, code, &@progress)
     end
 
     # The native reader with objects at least; who asks for one will ask for the graph.

@@ -51,7 +51,7 @@ void check_retained(const RandomGraph &graph) {
     TextFile file(graph.text());
     Dump dump(file.path());
     Job job;
-    dump.read(Dump::graph, false, job, {1, 256});
+    dump.read({Dump::graph, false, false}, job, {1, 256});
     dump.dominate(job);
     std::vector<bool> reached = graph.reached();
     for (uint32_t node = 0; node < graph.edges.size(); node++) {
@@ -79,7 +79,7 @@ void test_a_long_chain() {
     TextFile file(text);
     Dump dump(file.path());
     Job job;
-    dump.read(Dump::graph, false, job);
+    dump.read({Dump::graph, false, false}, job);
     dump.dominate(job);
     CHECK_EQUAL(dump.dominators()->retained_count(0), length);
     const Dump::Groups &groups = dump.groups(job);

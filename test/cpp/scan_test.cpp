@@ -2,6 +2,7 @@
 /* A dump read by many threads, in windows so small that lines are cut everywhere, is what one thread reads at once. */
 #include "scan.hpp"
 
+#include <algorithm>
 #include <thread>
 
 #include "check.h"
@@ -19,6 +20,7 @@ std::string sample(uint32_t objects) {
                             ", \"generation\":" + std::to_string(i % 3);
         text += object_line(i, {i + 1, (i * 7) % objects}, 40 + i % 3, i % 2 ? place : "");
         if (i % 100 == 0) text += "damage\n";
+        if (i % 50 == 0) text += "{\"type\":\"HEAPLINE_CODE\",\"address\":" + hex(address_of(i)) + "}\n";
         if (i % 10 == 0)
             text += "{\"address\":" + hex(address_of(objects + i)) + ",\"type\":\"STRING\",\"value\":\"v\\n" +
                     std::to_string(i % 4) + "\",\"memsize\":40}\n";
@@ -46,14 +48,16 @@ void test_threads_and_windows() {
     TextFile file(sample(3000));
     Job job;
     Dump wanted(file.path());
-    wanted.read(Dump::graph, true, job, {1, size_t{64} << 20});
+    wanted.read({Dump::graph, true, true}, job, {1, size_t{64} << 20});
     CHECK_EQUAL(wanted.survey().all.count, 3300);
     CHECK_EQUAL(wanted.duplicates()->worst(10).size(), 2);
+    CHECK_EQUAL(std::count(wanted.notes()->begin(), wanted.notes()->end(), '\n'), 60);
     for (size_t window : {1, 7, 100, 1000, 100000}) {
         for (unsigned threads : {1, 4}) {
             Dump dump(file.path());
-            dump.read(Dump::graph, true, job, {threads, window});
+            dump.read({Dump::graph, true, true}, job, {threads, window});
             check_same(dump, wanted);
+            CHECK(*dump.notes() == *wanted.notes());
         }
     }
 }
@@ -67,7 +71,7 @@ void test_a_cancelled_job() {
     try {
         for (;;) {
             Dump again(file.path());
-            again.read(Dump::graph, true, job, {4, 1000});
+            again.read({Dump::graph, true, true}, job, {4, 1000});
         }
     } catch (const Cancelled &) {
         cancelled = true;
@@ -80,8 +84,8 @@ void test_a_dump_beside_itself() {
     TextFile file(sample(500));
     Job job;
     Dump first(file.path()), second(file.path());
-    first.read(Dump::objects, false, job);
-    second.read(Dump::objects, false, job);
+    first.read({Dump::objects, false, false}, job);
+    second.read({Dump::objects, false, false}, job);
     Comparison comparison({&first, &second, &first}, job);
     uint64_t before = 0;
     for (const Comparison::Row &row : comparison.rows()) {

@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != static_cast<ssize_t>(size)) std::abort();
     Dump dump("/proc/self/fd/" + std::to_string(fd));
     try {
-        dump.read(Dump::graph, true, Job(), {1, 64});
+        dump.read({Dump::graph, true, true}, Job(), {1, 64});
         check(dump);
     } catch (const Failure &) {
         return 0;

@@ -2,13 +2,14 @@
 
 require "test_helper"
 require "heapline/heap_dump"
+require "support/code_lines"
 require "support/heap_rows"
 
 module Heapline
   class HeapDumpTest < Minitest::Test
     # What the native reader answers, and what it was asked to read.
     class Native < HeapRows::Native
-      attr_reader :readings, :problems
+      attr_reader :readings, :problems, :notes
 
       def initialize(_path)
         super()
@@ -17,8 +18,9 @@ module Heapline
         @index = @strings = @dominated = false
       end
 
-      def read(index, strings)
-        @readings << [index, strings]
+      def read(index, strings, code)
+        @readings << [index, strings, *(:code if code)]
+        @notes ||= (CodeLines::TEXT if code)
         @index ||= index
         @strings ||= strings
         yield 10, 20 if block_given?
@@ -34,6 +36,13 @@ module Heapline
       def path(address) = address == 8 ? [[[nil, "ROOT", "vm"], nil], [[8, "STRING", "String"], "NAME"]] : nil
       def duplicate_strings(_limit) = [["abc", 3, 4, 160, 120]]
       def top_holders(_count) = [[[8, "STRING", "String"], 100, 2]]
+    end
+
+    def test_code_is_read_when_it_is_asked_for_and_once
+      [opened, opened(code: true)].each do |dump|
+        assert_equal [6, 6], [dump.code.pieces.size, dump.code.pieces.size]
+        assert_equal(1, readings(dump).count { |reading| reading.include?(:code) })
+      end
     end
 
     def opened(**options, &progress)

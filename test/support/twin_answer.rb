@@ -17,7 +17,8 @@ module TwinAnswer
       asked = await("nothing was asked", timeout: 60) { File.binread(path, 8, AT).unpack1("Q").nonzero? }
       File.binwrite(path, [0].pack("Q"), AT)
       File.open(Heapline::Model::Pipe.path(path, asked & 0xffffffff), "wb") do |pipe|
-        File.binwrite(path, [1, pause_ns, 4712, status, problem].pack("QQLla128"), AT + 8)
+        answer = [File.binread(path, 8, AT + 8).unpack1("Q") + 1, pause_ns, 4712, status, problem]
+        File.binwrite(path, answer.pack("QQLla128"), AT + 8)
         pipe.write(text)
       end
       asked >> 32

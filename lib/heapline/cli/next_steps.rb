@@ -27,6 +27,18 @@ module Heapline
          ["heapline report #{word} --timeline", "when?"]]
       end
 
+      # After the compiled code of a process or dump that was named `source`. copy: address of code that is a copy, or
+      # nil. running: is it a PID? growth: were two moments compared?
+      def self.for_code(source, copy, running:, growth:)
+        word = Shellwords.escape(source)
+        steps = running && !growth ? [["heapline code #{word} --after 60", "what grows?"]] : []
+        return steps unless copy
+
+        file = running ? "#{word}.json" : word
+        steps << ["heapline heap dump #{word} -o #{file}", "all objects, to ask:"] if running
+        steps << ["heapline heap find #{file} #{format("0x%x", copy)} --path", "who holds a copy?"]
+      end
+
       # After the exit report: the process and, unless it was kept, its flight file are gone.
       def self.for_exit(snapshot, options)
         return [["heapline report #{snapshot.pid} --by gem", "which gem?"]] if options[:keep]

@@ -2,6 +2,7 @@
 
 require_relative "listing"
 require_relative "memory_lines"
+require_relative "next_lines"
 require_relative "object_lines"
 require_relative "selection"
 require_relative "table"
@@ -47,7 +48,8 @@ module Heapline
       def render(snapshot, io)
         @terminal = Terminal.new(io, @env)
         memory = MemoryLines.new(snapshot, @memory, @terminal, ledger: @ledger)
-        blocks = [header(snapshot), memory.lines, table(snapshot), objects(snapshot), failures(snapshot), following]
+        blocks = [header(snapshot), memory.lines, table(snapshot), objects(snapshot), failures(snapshot),
+                  NextLines.of(@more, @terminal)]
         io.write("#{blocks.reject(&:empty?).map { |lines| lines.join("\n") }.join("\n\n")}\n")
       end
 
@@ -119,13 +121,6 @@ module Heapline
       def failures(snapshot)
         snapshot.failures.map do |name, count|
           "  #{@terminal.style("note", :red)}  #{Units.count(count)} #{FAILURES.fetch(name, name.to_s)}"
-        end
-      end
-
-      def following
-        width = @more.map { |command, _| @terminal.inert(command).length }.max
-        @more.each_with_index.map do |(command, why), i|
-          "  #{i.zero? ? @terminal.style("next", :bold) : "    "}  #{@terminal.inert(command).ljust(width)}   #{why}"
         end
       end
     end

@@ -9,11 +9,11 @@ require_relative "pipe"
 module Heapline
   module Model
     # Asks a running process for a copy of itself, its twin, that writes what it is asked for: a heap dump, the
-    # backtraces of all threads, or the pages of its object heap. The program runs on. The process answers at a safe
-    # point of Ruby's after its next allocation; one that allocates nothing, does not.
+    # backtraces of all threads, the pages of its object heap, or its compiled code. The program runs on. The process
+    # answers at a safe point of Ruby's after its next allocation; one that allocates nothing, does not.
     class TwinInquiry
       # The task, as the process takes it.
-      TASKS = { dump: 1, stacks: 2, pages: 3 }.freeze
+      TASKS = { dump: 1, stacks: 2, pages: 3, code: 4 }.freeze
       GC = 0x100
       STEP = 0.01 # seconds between two looks
       AGAIN = 0.5 # seconds

@@ -14,10 +14,10 @@ module Heapline
            summary.pid && "pid #{summary.pid}", summary.time&.getlocal&.strftime("%Y-%m-%d %H:%M:%S")].compact
         end
 
+        # "Ruby 3.4.1" of a description; nil of nil.
         def self.ruby(text)
           text && "Ruby #{text[/\A(?:ruby )?(\S+)/, 1]}"
         end
-        private_class_method :ruby
       end
     end
   end

@@ -30,13 +30,21 @@ module Heapline
 
         def heading(sheet)
           lines = sheet.dumps.flat_map { |dump| dump(dump) }
-          [@terminal.style("heapline heap #{sheet.kind}", :bold), *lines.map { |line| "  #{line}" }]
+          [@terminal.style(title(sheet), :bold), *lines.map { |line| "  #{line}" }]
+        end
+
+        def title(sheet)
+          "heapline heap #{sheet.kind}"
+        end
+
+        def facts(summary)
+          Facts.of(summary)
         end
 
         def dump(dump)
           name = @terminal.inert(dump.name)
           parts = [dump.role ? "#{dump.role.ljust(6)}  #{name}" : name,
-                   *Facts.of(dump.summary).map { |fact| @terminal.inert(fact) }]
+                   *facts(dump.summary).map { |fact| @terminal.inert(fact) }]
           Wrap.parts(parts, @terminal, indent: dump.role ? "        " : "  ")
         end
 
