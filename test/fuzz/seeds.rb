@@ -2,6 +2,7 @@
 
 # Writes the seeds of a fuzz target into a directory: `ruby test/fuzz/seeds.rb flight_reader DIRECTORY`.
 $LOAD_PATH.unshift(File.expand_path("..", __dir__))
+require "support/captures"
 require "support/flight_builder"
 require "support/growth_simulator"
 require "support/heap_dumps"
@@ -42,6 +43,18 @@ def plan
   plan.malloc(3, 5, thread: 1).ends(1).to_s
 end
 
+# What the target takes for the payloads of a capture: its blocks without their heads.
+def capture_parts(bytes)
+  parts = "\x01".b
+  at = 16
+  while at < bytes.bytesize
+    section, stored, count = bytes.byteslice(at, 40).unpack("x4Cx3Vx4V")
+    parts << [section, count, stored].pack("CCv") << bytes.byteslice(at + 40, stored) unless section == 1
+    at += 40 + stored
+  end
+  parts
+end
+
 # name => bytes
 SEEDS = {
   "flight_reader" => lambda {
@@ -56,6 +69,11 @@ SEEDS = {
   },
   "plan" => lambda {
     [["whole", plan], ["small", PlanBuilder.new.malloc(0, 1).to_s], ["torn", plan[0..-30]]]
+  },
+  "capture" => lambda {
+    whole = [1, 2].map { |seed| Captures.random(seed, 120).to_s(every: 40) }
+    [["file", "\0".b + whole.first], ["torn", "\0".b + whole.last[0..-200]],
+     *whole.each_with_index.map { |bytes, i| ["parts-#{i}", capture_parts(bytes)] }]
   },
   "heap_dump" => lambda {
     [["plain", heap_dump], ["torn", heap_dump[0..-30]], ["twice", heap_dump * 2], ["gzip", Zlib.gzip(heap_dump)]]

@@ -9,6 +9,7 @@ require_relative "capture_choice"
 require_relative "next_steps"
 require_relative "output_file"
 require_relative "rendering"
+require_relative "sheet_format"
 
 module Heapline
   module CLI
@@ -20,7 +21,7 @@ module Heapline
       ALONE = [*CaptureChoice::OPTIONS, :metric, :tree, :bottom_up, :timeline].freeze
       METRICS = %w[peak live allocated temporary count].freeze
       GROUPS = %w[gem file library tag line method thread].freeze
-      SHEETS = %w[text json csv].freeze
+      SHEETS = SheetFormat::NAMES
       # Of these every stack is written, whatever is shown in text.
       STACKS = { "collapsed" => :Collapsed, "speedscope" => :Speedscope, "pprof" => :Pprof, "firefox" => :Firefox,
                  "massif" => :Massif }.freeze
@@ -79,22 +80,7 @@ module Heapline
       def render(io)
         return Rendering.show(stacks, @capture, io) if STACKS.key?(name)
 
-        renderer.render(sheet, io)
-      end
-
-      # A table is a table: CSV is the same as of heap dumps.
-      def renderer
-        case name
-        when "text"
-          require_relative "../format/capture/text"
-          Format::Capture::Text.new(directory: Dir.pwd, env: @env)
-        when "json"
-          require_relative "../format/capture/json"
-          Format::Capture::Json.new
-        else
-          require_relative "../format/heap/csv"
-          Format::Heap::Csv.new
-        end
+        SheetFormat.of(name, env: @env).render(sheet, io)
       end
 
       def stacks

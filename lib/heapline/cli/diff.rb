@@ -3,6 +3,7 @@
 require_relative "../format/comparison_columns"
 require_relative "../model/comparison"
 require_relative "../model/growth_comparison"
+require_relative "capture_report"
 require_relative "command"
 require_relative "object_figures"
 require_relative "output_file"
@@ -23,8 +24,12 @@ module Heapline
 
       def call(argv)
         sources = parse(argv)
+        captures = sources.select { |source| Source.capture?(source) }
+        return capture_diff(sources, captures) unless captures.empty?
+
+        refuse_for_counts
         unless sources.size == 2
-          raise UsageError, "two of them: PIDs, files of heapline snapshot, reports in JSON, or growth logs"
+          raise UsageError, "two of them: PIDs, files of heapline snapshot, reports in JSON, growth logs, or captures"
         end
 
         @options[:objects] = true if @options[:by] == :class
@@ -39,7 +44,15 @@ module Heapline
         parser.on("--top N", "rows (20; 0: all)") { |value| @options[:top] = Size.count(value) }
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
         parser.on("--min BYTES", "least live or growth bytes of a row") { |value| @options[:min] = Size.bytes(value) }
-        parser.on("--by GROUP", GROUPS, "sums by #{GROUPS.join(", ")}") { |value| @options[:by] = value.to_sym }
+        groups = GROUPS | CaptureReport::GROUPS
+        parser.on("--by GROUP", groups,
+                  "sums by #{GROUPS.join(", ")}; of captures #{CaptureReport::GROUPS.join(", ")}") do |value|
+          @options[:by] = value.to_sym
+        end
+        metrics = CaptureReport::METRICS
+        parser.on("--metric NAME", metrics, "of captures: growth of #{metrics.join(", ")}") do |value|
+          @options[:metric] = value.to_sym
+        end
         parser.on("--objects", "Ruby objects by line and class, without the table of malloc") do
           @options[:objects] = true
         end
@@ -48,6 +61,25 @@ module Heapline
         parser.on("-o", "--output FILE", "write to FILE; its end says the format, unless --format does") do |path|
           @options[:output] = path
         end
+      end
+
+      def capture_diff(sources, captures)
+        raise UsageError, "a capture is compared with one other" unless sources.size == 2 && captures == sources
+
+        by = @options[:by].to_s
+        raise UsageError, "captures have no sums by #{by}: #{CaptureReport::GROUPS.join(", ")}" unless
+          by.empty? || CaptureReport::GROUPS.include?(by)
+
+        require_relative "capture_diff"
+        CaptureDiff.new(sources, @options, env: @env, out: @out, err: @err).call
+      end
+
+      # What was asked for must have an effect, or be an error.
+      def refuse_for_counts
+        raise UsageError, "--metric is for captures (heapline record)" if @options[:metric]
+
+        by = @options[:by].to_s
+        raise UsageError, "sums by #{by} are for captures: #{GROUPS.join(", ")}" unless by.empty? || GROUPS.include?(by)
       end
 
       def read(source)

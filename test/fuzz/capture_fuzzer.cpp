@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libFuzzer target over the reader of captures and what is made of it. The first byte says how the rest is meant: as a
+ * file (0), or as payloads whose heads are made to fit, since otherwise no check would ever hold.
+ */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "../../ext/heapline_capture/about.hpp"
+#include "../../ext/heapline_capture/analysis.hpp"
+#include "../../ext/heapline_capture/block.hpp"
+#include "../../ext/heapline_capture/columns.hpp"
+#include "../../ext/heapline_capture/event.hpp"
+#include "../../ext/heapline_capture/lifespans.hpp"
+#include "../../ext/heapline_capture/names.hpp"
+#include "../../ext/heapline_capture/reader.hpp"
+#include "../../ext/heapline_capture/sites.hpp"
+#include "../../ext/heapline_capture/timeline.hpp"
+#include "../../ext/heapline_capture/tree.hpp"
+
+using namespace heapline::capture;
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+/* Of [section, events in it, two bytes of length, payload], again and again, behind a header that holds. */
+static std::string file_of(std::string_view parts) {
+    std::string file(PREAMBLE, PREAMBLE_SIZE);
+    auto add = [&file](Section section, uint32_t count, std::string_view payload) {
+        Head head;
+        head.section = section;
+        head.count = count;
+        std::string stored = pack(head, payload), bytes(HEAD_SIZE, '\0');
+        put_head(head, &bytes[0]);
+        file += bytes + stored;
+    };
+    add(Section::header, 0, packed(Header()));
+    while (parts.size() >= 4) {
+        auto byte = [&parts](size_t at) { return static_cast<uint8_t>(parts[at]); };
+        size_t length = std::min<size_t>(byte(2) | size_t{byte(3)} << 8, parts.size() - 4);
+        add(static_cast<Section>(byte(0)), byte(1), parts.substr(4, length));
+        parts.remove_prefix(4 + length);
+    }
+    return file;
+}
+
+/* What an analysis says must agree with itself whatever it was read from. */
+static void check(Reader &reader, const Query &query) {
+    Analysis analysis(reader, query, heapline::Job());
+    Sums sums;
+    for (const Analysis::Context &context : analysis.contexts()) sums.add(context.sums);
+    for (Metric metric : {Metric::allocated, Metric::peak, Metric::live, Metric::temporary}) {
+        const Figures &wanted = of(analysis.sums(), metric);
+        if (metric != Metric::temporary && of(sums, metric).count != wanted.count) std::abort();
+        if (of(sums, metric).bytes != wanted.bytes) std::abort();
+        if (Tree(reader.names(), analysis.contexts(), metric, false).nodes()[0].total.bytes != wanted.bytes)
+            std::abort();
+        if (Tree(reader.names(), analysis.contexts(), metric, true).nodes()[0].total.bytes != wanted.bytes)
+            std::abort();
+    }
+    uint64_t bytes = 0;
+    for (const Site &site : sites(reader.names(), analysis.contexts())) bytes += site.sums.allocated.bytes;
+    if (bytes != analysis.sums().allocated.bytes) std::abort();
+    if (analysis.timeline().spans().size() > Timeline::MOST) std::abort();
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
+    static int fd = memfd_create("capture", 0);
+    if (!size) return 0;
+    std::string_view rest(reinterpret_cast<const char *>(data) + 1, size - 1);
+    std::string file = data[0] ? file_of(rest) : std::string(rest);
+    if (ftruncate(fd, 0) || pwrite(fd, file.data(), file.size(), 0) != static_cast<ssize_t>(file.size())) std::abort();
+    try {
+        Reader reader("/proc/self/fd/" + std::to_string(fd));
+        Query all, some;
+        check(reader, all);
+        some.from_ns = 1000;
+        some.to_ns = 1u << 30;
+        some.threads = {false, true};
+        some.lifespan = true;
+        some.longest = 1;
+        some.mappings = data[0] & 1;
+        check(reader, some);
+    } catch (const heapline::Failure &) {
+        return 0;
+    }
+    return 0;
+}
