@@ -14,7 +14,7 @@
 #include "leak_scan.h"
 #include "text.h"
 
-enum { PATH_BYTES = 640 };
+enum { PATH_BYTES = 640, HL_LEAKS_REACHABLE = 1, HL_LEAKS_SINCE = 2 };
 
 static char asked[PATH_BYTES]; /* HEAPLINE_LEAKS */
 static char final[PATH_BYTES], partial[PATH_BYTES + 8];
@@ -23,7 +23,7 @@ static uint32_t running; /* there is one search at a time */
 
 void hl_leak_file_prepare(void) {
     const char *given = secure_getenv("HEAPLINE_LEAKS");
-    if (given && (given[0] == '0' || given[0] == '1') && given[1] == '/' && strlen(given) < sizeof(asked) - 32)
+    if (given && given[0] >= '0' && given[0] <= '3' && given[1] == '/' && strlen(given) < sizeof(asked) - 32)
         hl_text(asked, sizeof(asked), "%s", given);
 }
 
@@ -68,7 +68,10 @@ static int finish(void) {
 /* ---- at the end ---- */
 
 void hl_leak_file_at_exit(void) {
-    const struct hl_leak_wish wish = {.reachable = asked[0] == '1'};
+    const int flags = asked[0] - '0';
+    const uint64_t baseline = hl_load64(&hl_flight.header->baseline_generation);
+    const struct hl_leak_wish wish = {.since = flags & HL_LEAKS_SINCE ? baseline : 0,
+                                      .reachable = flags & HL_LEAKS_REACHABLE};
     int failed = open_report(asked + 1);
     if (!failed) failed = begin(wish);
     hl_guard_enter(&hl_thread);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The search for lost blocks that heapline makes of itself, its report in a file: at the end of a process, in the
- * directory that HEAPLINE_LEAKS names ("0" or "1", which asks for reachable blocks too, and the directory); and when
- * another process asks, beside the flight file. The file gets its name, PID.leaks, when it is complete.
+ * directory that HEAPLINE_LEAKS names (a digit, the sum of 1: reachable blocks too, and 2: only those since the last
+ * baseline; then the directory); and when another process asks, beside the flight file. The file gets its name,
+ * PID.leaks, when it is complete.
  */
 #ifndef HL_LEAK_FILE_H
 #define HL_LEAK_FILE_H

@@ -177,6 +177,19 @@ module Heapline
       assert_equal ["lost_by_overwriting"], found.keys
     end
 
+    def test_a_commands_end_since_its_baseline
+      more = <<~RUBY
+        require "heapline"
+        Heapline.clear
+        LeakCorpus.run("lost_by_overwriting")
+      RUBY
+      file = program("#{SETUP}LeakCorpus.run(\"lost_by_calloc\")\n#{more}")
+      out, err, = heapline("leaks", "--since", "baseline", "--library", "leak_corpus", "--format", "json",
+                           RbConfig.ruby, "-I", Heapline::TestHelper::LIB, file)
+      refute_empty out, err
+      assert_equal ["lost_by_overwriting"], LeakCorpus.found(JSON.parse(out)["records"]).keys
+    end
+
     def test_a_process_without_blocks_says_what_to_do
       pid, = start("puts 1; $stdout.flush; sleep")
       _, err, status = heapline("leaks", pid.to_s)

@@ -40,7 +40,7 @@ module Heapline
 
       def define(parser)
         parser.on("--show-reachable", "blocks that something still leads to, too") { @options[:reachable] = true }
-        parser.on("--since BASELINE", %w[baseline], "of a PID: `baseline`: only blocks born since its last baseline") do
+        parser.on("--since BASELINE", %w[baseline], "`baseline`: only blocks born since the process's last baseline") do
           @options[:since] = true
         end
         define_loss_rules(parser)
@@ -70,9 +70,7 @@ module Heapline
       end
 
       def command(words)
-        raise UsageError, "--since is for a running process: give its PID" if @options[:since]
-
-        CommandRun.new(words, @env, @out, @err, reachable: @options[:reachable])
+        CommandRun.new(words, @env, @out, @err, **@options.slice(:since, :reachable))
       end
 
       def show(leaks)

@@ -15,7 +15,6 @@ module Heapline
         assert_match(/which process, or which command/, heapline("leaks").err)
         assert_equal CLI::USAGE, heapline("leaks", "--format", "none", "x").status
         assert_match(/--library/, heapline("leaks", "--library", "(", "x").err)
-        assert_match(/--since is for a running process/, heapline("leaks", "--since", "baseline", "ruby").err)
       end
 
       def test_suppressions_are_read_before_anything_runs

@@ -12,16 +12,19 @@ module Heapline
       # in its last at_exit handler. This process waits: signals that are sent to it are passed on.
       class CommandRun
         PASSED = %w[TERM HUP QUIT USR1 USR2].freeze
+        # What stands before the directory in HEAPLINE_LEAKS: their sum (leak_file.h).
+        REACHABLE = 1
+        SINCE = 2
 
         # Exit status of the command, as a shell says it; and its reports as [text, name], or nil where it did not run.
         attr_reader :status, :texts
 
-        def initialize(words, env, out, err, reachable: false)
+        def initialize(words, env, out, err, since: false, reachable: false)
           @words = words
           @env = env
           @out = out
           @err = err
-          @reachable = reachable
+          @flags = (reachable ? REACHABLE : 0) + (since ? SINCE : 0)
           start(Program.new(words.first, env["PATH"]))
         end
 
@@ -49,7 +52,7 @@ module Heapline
           options = RunOptions.from_env(@env["HEAPLINE"]).merge(quiet: true, blocks: true)
           env = @env.to_h.merge("HEAPLINE" => RunOptions.to_env(options.except(:output, :log)))
           Run.new(env: env, out: @out, err: @err).environment
-             .merge("HEAPLINE_TOP" => nil, "HEAPLINE_LEAKS" => "#{@reachable ? 1 : 0}#{directory}")
+             .merge("HEAPLINE_TOP" => nil, "HEAPLINE_LEAKS" => "#{@flags}#{directory}")
         end
 
         # A terminal sends its own to the command too.
