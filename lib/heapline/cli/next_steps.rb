@@ -23,8 +23,9 @@ module Heapline
       def self.for_capture(path)
         word = Shellwords.escape(path)
         [["heapline report #{word} --tree", "by which path to the peak?"],
-         ["heapline report #{word} --tree --metric temporary --bottom-up", "what is garbage at once?"],
-         ["heapline report #{word} --timeline", "when?"]]
+         ["heapline report #{word} --by line --metric temporary", "what is garbage at once?"],
+         ["heapline report #{word} --timeline", "when?"],
+         ["heapline replay #{word}", "would another allocator help?"]]
       end
 
       # After the compiled code of a process or dump that was named `source`. copy: address of code that is a copy, or

@@ -51,18 +51,16 @@ module Heapline
                             label: method(:label))
         end
 
-        # The nodes that are large enough, and how many all are.
+        # The nodes that are large enough, at most `top` of the largest, in the tree's order, and how many all are. A
+        # caller is as large as its parts at least and comes before them, so it is never left out before these.
         def chosen(root)
+          all = []
+          root.walk { |node| all << node }
+          all.shift
           least = weight(root) * @least
-          shown = []
-          total = -1
-          root.walk do |node|
-            total += 1
-            large = weight(node) >= least && weight(node).positive?
-            shown << node if large && node.depth.positive? && (@top.zero? || shown.size < @top)
-            true
-          end
-          [shown, total]
+          large = all.each_index.select { |index| weight(all[index]) >= least && weight(all[index]).positive? }
+          large = large.sort_by { |index| [-weight(all[index]), index] }.first(@top).sort unless @top.zero?
+          [large.map { |index| all[index] }, all.size]
         end
 
         # A node stands one further to the right than its caller where the caller has others, too.

@@ -38,6 +38,8 @@ module Heapline
         def test_small_paths_and_many
           assert_equal ["main", "  one", "    deep", "  two"], names(listing(least: 0))
           assert_equal %w[main], names(listing(top: 1))
+          root = node(nil, 0, 10, 0, node("a", 1, 6, 1, node("b", 2, 3, 3), node("c", 2, 2, 2)), node("d", 1, 4, 4))
+          assert_equal %w[a d], names(Paths.new(top: 2, least: 0).sheet(root, nil, "a.hlc", []).parts.first)
         end
 
         def test_data_and_share
