@@ -11,6 +11,7 @@ module Bench
     def plain(comparison)
       return nanoseconds(comparison.plain(:ns_per_pair)) if comparison.workload.native?
       return format("%.1f ms", comparison.plain(:wall).median * 1_000) if comparison.workload.start?
+      return format("%.0f MB", comparison.plain(:rss_kb).median / 1_000) if comparison.workload.live?
 
       [format("%.2f s", comparison.plain(:wall).median), *requests(comparison, "plain")].join(", ")
     end
@@ -20,6 +21,8 @@ module Bench
       return [pair(comparison, tool), NONE, NONE, NONE] if comparison.workload.native?
       return [start(comparison, tool), short(comparison.ratio(tool, :cpu)), NONE, NONE] if comparison.workload.start?
 
+      return live(comparison, tool) if comparison.workload.live?
+
       time = [ratio(comparison.ratio(tool, :wall)), *requests(comparison, tool)].join(", ")
       [time, *%i[cpu rss_kb gc_count].map { |figure| short(comparison.ratio(tool, figure)) }]
     end
@@ -27,6 +30,12 @@ module Bench
     def pair(comparison, tool)
       more = comparison.difference(tool, :ns_per_pair)
       more ? with_extremes(more, " to ", " ns") { |ns| format("%+.1f", ns) } : NONE
+    end
+
+    # Resident bytes for each block more than plain, in the column of RSS.
+    def live(comparison, tool)
+      more = comparison.bytes_a_block(tool)
+      [NONE, short(comparison.ratio(tool, :cpu)), more ? format("%+.1f B a block", more.median) : NONE, NONE]
     end
 
     def start(comparison, tool)

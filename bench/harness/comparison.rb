@@ -32,6 +32,13 @@ module Bench
       spread(paired(tool, figure).map { |plain, measured| measured - (factor * plain) })
     end
 
+    # Spread of the resident bytes that a tool takes for each live block beyond plain; nil where missing
+    def bytes_a_block(tool)
+      spread(paired(tool, :rss_kb).zip(paired(tool, :live_blocks)).filter_map do |(plain, measured), blocks|
+        (measured - plain) * 1024.0 / blocks.first if blocks
+      end)
+    end
+
     private
 
     def paired(tool, figure)

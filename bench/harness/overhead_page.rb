@@ -23,7 +23,7 @@ module Bench
       - C pairs: CPU nanoseconds of a malloc and its free of 64 bytes, in threads of a Ruby process, without the GVL.
       - heapline is preloaded directly with `HEAPLINE=quiet`: what a running program pays. What `heapline CMD` adds by
         starting Ruby once more is the last row.
-      - blocks: heapline with HEAPLINE=blocks: each live block findable, with its native stack.
+      - blocks: heapline with HEAPLINE=blocks: each live block findable, with its stacks, native and of Ruby.
       - watched: heapline, and beside the program a growth log and the ledger every second, and `heapline top`.
       - A table of its own has what traces Ruby objects. objects: heapline with `--objects`; allocation_tracing:
         `ObjectSpace.trace_object_allocations`; memory_profiler: over the whole program, with its report. The last one

@@ -2,7 +2,7 @@
 
 module Bench
   # One target and what was measured, as text. `workload` is nil for the mean; `kind` is one of :mean, :watched,
-  # :time, :rss, :collections, :pair, :start, :objects.
+  # :time, :rss, :collections, :pair, :start, :objects, :blocks_time, :block_bytes.
   Verdict = Struct.new(:workload, :kind, :target, :measured, :met, keyword_init: true)
 
   # What heapline is held to.
@@ -15,6 +15,8 @@ module Bench
     START_MS = 5
     GC_SHARE = 0.01
     WATCHED = 1.02
+    BLOCKS_TIME = 1.5
+    BLOCK_BYTES = 40
     OBJECTS = { "object_loop" => 2.0, "object_mix" => 1.3 }.freeze
 
     # comparisons: Array of Comparison
@@ -32,8 +34,9 @@ module Bench
       return [pair(comparison)].compact if comparison.workload.native?
       return [start(comparison)].compact if comparison.workload.start?
       return [objects(comparison)].compact if comparison.workload.objects?
+      return [block_bytes(comparison)].compact if comparison.workload.live?
 
-      [time(comparison), rss(comparison), collections(comparison)].compact
+      [time(comparison), rss(comparison), collections(comparison), blocks_time(comparison)].compact
     end
 
     # Geometric mean of a tool's median ratios over the Ruby workloads, nil where it ran none; figure: :wall or :cpu
@@ -95,6 +98,21 @@ module Bench
 
       more = seconds * 1_000
       verdict(comparison, :start, "≤ +#{START_MS} ms", format("%+.1f ms", more), more <= START_MS)
+    end
+
+    # Live blocks with their stacks, on the application mix.
+    def blocks_time(comparison)
+      ratio = comparison.ratio("blocks", :cpu)&.median
+      return unless ratio && comparison.workload.name == "documents"
+
+      verdict(comparison, :blocks_time, "blocks: CPU ≤ #{BLOCKS_TIME}", format("%.3f", ratio), ratio <= BLOCKS_TIME)
+    end
+
+    # All that heapline takes, for each block.
+    def block_bytes(comparison)
+      bytes = comparison.bytes_a_block("blocks")&.median
+      bytes && verdict(comparison, :block_bytes, "blocks: ≤ #{BLOCK_BYTES} B a live block", format("%.1f B", bytes),
+                       bytes <= BLOCK_BYTES)
     end
 
     # Accounting of Ruby objects.

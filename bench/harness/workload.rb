@@ -4,6 +4,7 @@ module Bench
   # One thing to measure. `arguments` is what follows the Ruby executable. Groups:
   # - :native  C code that reports its own nanoseconds a malloc/free pair
   # - :ruby    Ruby programs, compared by the ratio of their times; these make the geometric mean
+  # - :live    C code that keeps blocks, compared by resident bytes a block
   # - :objects Ruby programs under the tools that trace Ruby objects, compared likewise
   # - :start   processes that do nothing, compared by the difference of their times
   #
@@ -16,6 +17,10 @@ module Bench
 
     def native?
       group == :native
+    end
+
+    def live?
+      group == :live
     end
 
     def start?
@@ -48,6 +53,7 @@ module Bench
       program("pairs_2", "C malloc/free pair, 2 threads", :native, "2", file: "pairs"),
       program("pairs_4", "C malloc/free pair, 4 threads", :native, "4", file: "pairs"),
       program("pairs_passed", "C malloc, freed by another thread", :native),
+      program("live_blocks", "2 million live blocks of 64 bytes, from C", :live),
       program("short_strings", "short strings", :ruby),
       program("deep_stacks", "strings 200 frames deep", :ruby),
       program("documents", "JSON, ERB, Kramdown, Liquid, Rouge", :ruby),

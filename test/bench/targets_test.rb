@@ -70,6 +70,17 @@ module Bench
       end
     end
 
+    def test_kept_blocks_have_targets_of_their_own
+      live = { figures: { "live_blocks" => 1024.0 } }
+      met = [40, 41].map do |bytes|
+        blocks = live.merge(rss_kb: 100_000.0 + bytes)
+        Targets.new([]).of(comparison("live_blocks", plain: [live], blocks: [blocks])).map(&:met)
+      end
+      assert_equal [[true], [false]], met
+      assert_equal ["blocks: CPU ≤ 1.5"], missed(comparison("documents", plain: [{}], blocks: [{ cpu: 1.51 }]))
+      assert_empty missed(comparison("documents", plain: [{}], blocks: [{ cpu: 1.49 }]))
+    end
+
     def test_nothing_is_judged_that_was_not_measured
       assert_empty Targets.new([comparison("short_strings", plain: [{}])]).verdicts
     end

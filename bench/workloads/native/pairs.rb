@@ -37,6 +37,13 @@ module NativePairs
     (spent + consumer.value).fdiv(batches * batch)
   end
 
+  # Allocate `count` blocks and keep them; their number.
+  def self.keep(count, size: 64)
+    blocks = Fiddle::Pointer.malloc(count * Fiddle::SIZEOF_VOIDP)
+    ALLOCATE.call(blocks, count, size)
+    count
+  end
+
   def self.allocate_into(full, batch, size)
     blocks = Fiddle::Pointer.malloc(batch * Fiddle::SIZEOF_VOIDP, Fiddle::RUBY_FREE)
     spent = ALLOCATE.call(blocks, batch, size)

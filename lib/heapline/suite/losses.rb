@@ -17,7 +17,7 @@ module Heapline
       def told(tests, directory)
         tests.group_by(&:pid).flat_map do |pid, of_process|
           records = records(EndSearch.file(directory, pid))
-          of_process.map { |test| test.with_losses(merged(records.select { |record| test.bore?(record) })) }
+          of_process.map { |test| test.with_losses(merged(of_test(test, records))) }
         end
       end
 
@@ -30,6 +30,14 @@ module Heapline
 
       def records(path)
         File.exist?(path) ? @reader.read(File.binread(path), path).select(&:lost?) : []
+      end
+
+      # Its stacks of Ruby end in the file of the test: what is below is the framework's.
+      def of_test(test, records)
+        records.select { |record| test.bore?(record) }.map do |record|
+          last = record.ruby_frames.rindex { |frame| frame.path && File.expand_path(frame.path) == test.file }
+          last ? Model::LossRecord.new(**record.to_h, ruby_frames: record.ruby_frames.first(last + 1)) : record
+        end
       end
 
       # Of several generations as one.

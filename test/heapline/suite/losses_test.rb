@@ -18,6 +18,14 @@ class LossesTest < Minitest::Test
     assert_equal [[10, 12]], (first.map { |record| [record.first_generation, record.last_generation] })
   end
 
+  def test_stacks_of_ruby_end_in_the_tests_file
+    frames = ["/x/lib.rb", "/x/a_test.rb", "/g/minitest.rb", "/x/a_test.rb", "/g/minitest.rb"]
+    record = raw(5).merge(ruby_frames: frames.map { |path| { path: path, line: 1, label: "go" } })
+    tests = [test("a", "/x/a_test.rb", pid: 7, generations: [1, 9]), test("b", "/x/b.rb", pid: 8, generations: [1, 9])]
+    told = losses(tests, 7 => [record], 8 => [record])
+    assert_equal([4, 5], told.map { |one| one.losses.first.ruby_frames.size })
+  end
+
   def test_only_what_is_lost
     told = losses([test("a", "a.rb", pid: 7, generations: [1, 9])],
                   7 => [raw(5, kind: "possible"), raw(5, kind: "indirect", bytes: 6)])
