@@ -32,12 +32,18 @@ module Heapline
         File.exist?(path) ? @reader.read(File.binread(path), path).select(&:lost?) : []
       end
 
-      # Its stacks of Ruby end in the file of the test: what is below is the framework's.
+      # Its stacks of Ruby end with the test's method, or in its file: what is below is the framework's.
       def of_test(test, records)
         records.select { |record| test.bore?(record) }.map do |record|
-          last = record.ruby_frames.rindex { |frame| frame.path && File.expand_path(frame.path) == test.file }
+          last = own_frame(test, record.ruby_frames)
           last ? Model::LossRecord.new(**record.to_h, ruby_frames: record.ruby_frames.first(last + 1)) : record
         end
+      end
+
+      def own_frame(test, frames)
+        file = File.expand_path(test.file.to_s)
+        frames.rindex { |frame| frame.label == test.name } ||
+          frames.rindex { |frame| frame.path && File.expand_path(frame.path) == file }
       end
 
       # Of several generations as one.

@@ -18,12 +18,16 @@ class LossesTest < Minitest::Test
     assert_equal [[10, 12]], (first.map { |record| [record.first_generation, record.last_generation] })
   end
 
-  def test_stacks_of_ruby_end_in_the_tests_file
-    frames = ["/x/lib.rb", "/x/a_test.rb", "/g/minitest.rb", "/x/a_test.rb", "/g/minitest.rb"]
-    record = raw(5).merge(ruby_frames: frames.map { |path| { path: path, line: 1, label: "go" } })
-    tests = [test("a", "/x/a_test.rb", pid: 7, generations: [1, 9]), test("b", "/x/b.rb", pid: 8, generations: [1, 9])]
-    told = losses(tests, 7 => [record], 8 => [record])
-    assert_equal([4, 5], told.map { |one| one.losses.first.ruby_frames.size })
+  def test_stacks_of_ruby_end_with_the_test
+    frames = [["/x/lib.rb", "go"], ["/x/a_test.rb", "ATest#test_a"], ["/g/minitest.rb", "run"],
+              ["/x/a_test.rb", "<main>"], ["/g/rake.rb", "load"]]
+    record = raw(5).merge(ruby_frames: frames.map { |path, label| { path: path, line: 1, label: label } })
+    names = [["ATest#test_a", "/x/a_test.rb"], ["it works", "/x/a_test.rb"], ["b", "/x/b.rb"]]
+    tests = names.each_with_index.map do |(name, file), pid|
+      test(name, file, pid: pid, generations: [1, 9])
+    end
+    told = losses(tests, 0 => [record], 1 => [record], 2 => [record])
+    assert_equal([2, 4, 5], told.map { |one| one.losses.first.ruby_frames.size })
   end
 
   def test_only_what_is_lost
