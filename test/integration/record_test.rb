@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/flight_run"
 require "support/recorded"
 
 # What `heapline record` records, against programs with planted truth and against the accounting of the same run.
@@ -35,7 +36,7 @@ class RecordTest < Minitest::Test
     assert_equal "280000\n", @out
     assert_exact capture
     assert_equal "exit 3", capture.ending
-    assert_equal RUBY_DESCRIPTION, capture.ruby
+    assert_operator capture.ruby, :start_with?, "ruby #{RUBY_VERSION}"
     assert_operator capture.samples, :>, 0
     assert_operator capture.of(:gc_start).size, :>, 0
     assert_equal capture.of(:gc_start).map(&:bytes).sort, capture.of(:gc_start).map(&:bytes)
@@ -149,7 +150,7 @@ class RecordTest < Minitest::Test
       at = remap.call(at, 7_340_032, 9_437_184, 1)
       unmap.call(at, 9_437_184)
     RUBY
-    capture = record(source, env: KEEP)
+    capture = record(source, ruby: FlightRun::FIDDLE.map { |directory| "-I#{directory}" }, env: KEEP)
     assert_exact capture
     first = capture.of(:mmap).find { |event| event.bytes == 7_340_032 }
     moved = capture.of(:remap).find { |event| event.bytes == 9_437_184 }
