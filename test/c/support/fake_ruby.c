@@ -30,6 +30,8 @@ struct object {
     uint64_t flags, klass, words[8];
 };
 
+enum { ENVIRONMENT_LOCAL = 2 };
+
 struct fake_code {
     uint64_t flags; /* an iseq object begins here */
     uint64_t klass;
@@ -37,6 +39,7 @@ struct fake_code {
     struct object *method; /* NULL: a frame of no method */
     uint64_t *encoded;
     unsigned count;
+    uintptr_t environment[3]; /* of its frames: the method, nothing outer, flags */
 };
 
 struct fiber {
@@ -411,6 +414,7 @@ struct fake_code *fake_ruby_compile_as(enum fake_path kind, const char *path, co
     code->body = allot(128);
     code->count = count;
     code->encoded = malloc(count * sizeof(uint64_t));
+    code->environment[2] = ENVIRONMENT_LOCAL;
     fill(code, first_line);
     value words[] = {path_object(kind, path), string(base_of(label)), string(label)};
     memcpy(code->body + HL_BODY_PATHOBJ, words, sizeof(words));
@@ -435,6 +439,7 @@ void fake_ruby_define(struct fake_code *code, const char *owner, int singleton) 
     put((char *)method + HL_METHOD_OWNER, class);
     put(&method->words[4], code);
     code->method = method;
+    code->environment[0] = (uintptr_t)method;
 }
 
 void fake_ruby_discard(struct fake_code *code) {
@@ -458,9 +463,11 @@ uint64_t fake_ruby_encoded(const struct fake_code *code) {
 /* ---- frames ---- */
 
 static void push(const struct fake_code *code, const uint64_t *pc) {
+    static _Thread_local uintptr_t none[3] = {0, 0, ENVIRONMENT_LOCAL};
     char *ec = current_ec, *frame = (char *)get(ec + HL_EC_FRAME) - frame_bytes();
     put(frame + HL_FRAME_PC, pc);
     put(frame + HL_FRAME_ISEQ, code);
+    put(frame + HL_FRAME_EP, code ? code->environment + 2 : none + 2);
     put(ec + HL_EC_FRAME, frame);
 }
 

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include "recorder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "check_flight.h"
+#include "core.h"
+#include "fake_ruby.h"
+#include "lifecycle.h"
+#include "ring.h"
+
+enum { ODD = 4711 }; /* bytes of the blocks that are looked for */
+
+static struct fake_code *outer, *inner;
+
+static int record(int on) {
+    hl_guard_enter(&hl_thread);
+    const int failed = hl_lifecycle_record(on);
+    hl_guard_leave(&hl_thread);
+    return failed;
+}
+
+static void begin(void) {
+    core_start("3.4.1", "quiet");
+    fake_ruby_boot();
+    outer = fake_ruby_compile("/app/outer.rb", "run", 1, 50);
+    inner = fake_ruby_compile("/app/inner.rb", "work", 10, 50);
+    CHECK_EQUAL(record(1), 0);
+}
+
+/* ---- reading, as a drain does ---- */
+
+struct event {
+    uint32_t kind;
+    uint64_t time, address, size;
+    uint32_t stack;
+};
+
+static const uint64_t *chunk_words(uint32_t lane, uint32_t sequence, uint32_t *end) {
+    for (uint32_t i = 0; i < HL_CHUNKS; i++) {
+        const struct hl_ring_chunk *chunk = &hl_ring.states[i];
+        if (chunk->state != HL_CHUNK_OPEN || chunk->lane != lane || chunk->sequence != sequence) continue;
+        *end = (chunk->end ? chunk->end : HL_CHUNK_LIMIT) / 8;
+        return (const uint64_t *)(const void *)hl_ring_chunk(i);
+    }
+    return NULL;
+}
+
+/* Call `each` for the events of a lane; their number. */
+static uint64_t each_event(uint32_t lane, void (*each)(const struct event *)) {
+    uint64_t count = 0;
+    uint32_t end;
+    const uint64_t *words;
+    for (uint32_t sequence = 1; (words = chunk_words(lane, sequence, &end)); sequence++)
+        for (uint32_t at = 0; at < end && words[at]; count++) {
+            const uint64_t *word = words + at;
+            struct event event = {.kind = (uint32_t)(word[0] >> HL_EVENT_TIME_BITS),
+                                  .time = word[0] << 8 >> 8,
+                                  .address = word[1] << 16 >> 16,
+                                  .size = word[2] & HL_EVENT_SIZE_MAX,
+                                  .stack = (uint32_t)(word[2] >> HL_EVENT_STACK_SHIFT)};
+            at += hl_event_words(event.kind, word[2]);
+            each(&event);
+        }
+    return count;
+}
+
+static uint64_t births, deaths, bytes;
+static struct event odd[16];
+static unsigned odd_count;
+
+static void tally(const struct event *event) {
+    if (event->kind <= HL_EVENT_LAST_BIRTH) {
+        births++;
+        bytes += event->size;
+    } else if (event->kind == HL_EVENT_FREE || event->kind == HL_EVENT_REALLOC_FROM) {
+        deaths++;
+    } else if (event->kind == HL_EVENT_UNMOVED) {
+        deaths--;
+    }
+    if (event->kind <= HL_EVENT_LAST_BIRTH && event->size == ODD && odd_count < 16) odd[odd_count++] = *event;
+}
+
+static void read_all(void) {
+    births = deaths = bytes = odd_count = 0;
+    for (uint32_t lane = 0; lane < HL_LANES; lane++) each_event(lane, tally);
+}
+
+static int text_is(uint32_t string, const char *wanted) {
+    size_t length;
+    const char *text = hl_ring_text(string, &length);
+    return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
+}
+
+/* The frame `up` steps from the innermost. */
+static struct hl_ring_frame frame_of(uint32_t node, unsigned up) {
+    while (up--) node = hl_ring.nodes[node].parent;
+    return hl_ring.frames[hl_ring.nodes[node].frame];
+}
+
+static void check_frame(struct hl_ring_frame frame, const char *path, uint32_t line, const char *label) {
+    CHECK_EQUAL(frame.kind, HL_FRAME_RUBY);
+    CHECK(text_is(frame.path, path));
+    CHECK(text_is(frame.label, label));
+    CHECK_EQUAL(frame.line, line);
+}
+
+static void allocate(void) {
+    free(fake_ruby_allocate(ODD));
+}
+
+/* From a stack of two frames. */
+static void allocate_below(unsigned outer_position, unsigned inner_position) {
+    fake_ruby_push(outer, outer_position);
+    fake_ruby_push(inner, inner_position);
+    allocate();
+    fake_ruby_pop();
+    fake_ruby_pop();
+}
+
+/* ---- stacks ---- */
+
+static void an_allocation_has_its_whole_stack(void) {
+    begin();
+    fake_ruby_define(inner, "Cache", 0);
+    allocate_below(4, 7);
+    read_all();
+    CHECK_EQUAL(odd_count, 1);
+    check_frame(frame_of(odd[0].stack, 0), "/app/inner.rb", 17, "Cache#work");
+    check_frame(frame_of(odd[0].stack, 1), "/app/outer.rb", 5, "run");
+}
+
+static void a_caller_further_out_makes_another_stack(void) {
+    begin();
+    allocate_below(4, 7);
+    allocate_below(5, 7);
+    allocate_below(4, 7);
+    fake_ruby_push(inner, 7);
+    allocate();
+    fake_ruby_push_c();
+    allocate();
+    read_all();
+    CHECK_EQUAL(odd_count, 5);
+    CHECK(odd[0].stack != odd[1].stack);
+    CHECK_EQUAL(odd[0].stack, odd[2].stack);
+    CHECK(odd[3].stack != odd[0].stack);
+    CHECK_EQUAL(odd[3].stack, odd[4].stack); /* a method in C has no frame of its own */
+    check_frame(frame_of(odd[1].stack, 1), "/app/outer.rb", 6, "run");
+}
+
+static void code_that_dies_keeps_its_name_and_gives_it_to_nobody(void) {
+    begin();
+    allocate_below(4, 7);
+    fake_ruby_discard(inner);
+    if (!fake_ruby_recompile(inner, "/app/other.rb", 30)) check_skip("the allocator gave another block");
+    allocate_below(4, 7);
+    read_all();
+    check_frame(frame_of(odd[0].stack, 0), "/app/inner.rb", 17, "work");
+    check_frame(frame_of(odd[1].stack, 0), "/app/other.rb", 37, "work");
+}
+
+static void each_fiber_has_its_own_stack(void) {
+    begin();
+    fake_ruby_push(outer, 4);
+    allocate();
+    fake_ruby_fiber();
+    allocate();
+    read_all();
+    CHECK_EQUAL(odd_count, 2);
+    check_frame(frame_of(odd[0].stack, 0), "/app/outer.rb", 5, "run");
+    CHECK_EQUAL(hl_ring.nodes[odd[1].stack].parent, 0);
+    CHECK_EQUAL(frame_of(odd[1].stack, 0).kind, HL_FRAME_NATIVE);
+}
+
+/* ---- events ---- */
+
+static void recorded_is_what_is_counted(void) {
+    begin();
+    read_all();
+    const uint64_t births_before = births, bytes_before = bytes, deaths_before = deaths;
+    const struct flight_sums before = flight_all();
+    void *block = malloc(100);
+    block = realloc(block, 5000);
+    if (!CHECK_ADDRESS_SANITIZER) CHECK(!realloc(block, PTRDIFF_MAX)); /* its allocator ends the program there */
+    void *aligned = memalign(64, 333), *zeros = calloc(3, 7);
+    free(block);
+    free(aligned);
+    free(zeros);
+    const struct flight_sums after = flight_all();
+    read_all();
+    CHECK_EQUAL(births - births_before, after.allocations - before.allocations);
+    CHECK(births - births_before >= 3);
+    CHECK_EQUAL(bytes - bytes_before, after.bytes_allocated - before.bytes_allocated);
+    CHECK_EQUAL(deaths - deaths_before, after.frees - before.frees);
+}
+
+static void work_in_a_thread(unsigned number) {
+    for (unsigned i = 0; i < 5000; i++) free(fake_ruby_allocate(100 + number + i % 50));
+}
+
+static void threads_lose_nothing(void) {
+    begin();
+    const struct flight_sums before = flight_all();
+    read_all();
+    const uint64_t births_before = births, bytes_before = bytes;
+    core_threads(8, work_in_a_thread);
+    const struct flight_sums after = flight_all();
+    read_all();
+    CHECK_EQUAL(births - births_before, after.allocations - before.allocations);
+    CHECK_EQUAL(bytes - bytes_before, after.bytes_allocated - before.bytes_allocated);
+    CHECK_EQUAL(hl_ring.header->lost, 0);
+}
+
+static void allocate_in_a_handler(int number) {
+    (void)number;
+    free(fake_ruby_allocate(77));
+}
+
+static void handlers_of_signals_lose_nothing(void) {
+    const struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
+#ifdef HL_THREAD_SANITIZER
+    check_skip("the accounting itself loses counts then: see hl_add");
+#endif
+    begin();
+    fake_ruby_push(outer, 4);
+    const struct flight_sums before = flight_all();
+    read_all();
+    const uint64_t births_before = births, bytes_before = bytes;
+    signal(SIGALRM, allocate_in_a_handler);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (unsigned i = 0; i < 100000; i++) {
+        fake_ruby_push(inner, i % 40);
+        free(fake_ruby_allocate(i % 200));
+        fake_ruby_pop();
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    const struct flight_sums after = flight_all();
+    read_all();
+    CHECK_EQUAL(births - births_before, after.allocations - before.allocations);
+    CHECK_EQUAL(bytes - bytes_before, after.bytes_allocated - before.bytes_allocated);
+}
+
+static void a_full_ring_loses_events_and_counts_them(void) {
+    begin();
+    const uint64_t enough = (uint64_t)HL_CHUNKS * HL_CHUNK_BYTES / 40 + 100000;
+    for (uint64_t i = 0; i < enough; i++) allocate();
+    CHECK(hl_ring.header->lost > 0);
+    CHECK(hl_ring.header->waited_ns > 0);
+    read_all();
+    CHECK_EQUAL(births + deaths + hl_ring.header->lost, 2 * enough);
+}
+
+/* ---- begin and end ---- */
+
+static void an_ended_recording_gets_nothing_more(void) {
+    begin();
+    allocate_below(4, 7);
+    CHECK_EQUAL(record(1), -EBUSY);
+    CHECK_EQUAL(record(0), 0);
+    CHECK_EQUAL(hl_ring.header->state, HL_RING_STOPPED);
+    CHECK_EQUAL(hl_gate.open, HL_GATE_OPEN);
+    allocate_below(4, 7);
+    read_all();
+    CHECK_EQUAL(odd_count, 1);
+    CHECK_EQUAL(record(1), 0);
+    allocate_below(4, 7);
+    read_all();
+    CHECK_EQUAL(odd_count, 1);
+    check_frame(frame_of(odd[0].stack, 0), "/app/inner.rb", 17, "work");
+}
+
+static void in_the_child(void) {
+    allocate_below(4, 7);
+    CHECK(!hl_recording());
+    CHECK(!hl_ring.base);
+}
+
+static void a_forked_child_is_not_recorded(void) {
+    begin();
+    allocate_below(4, 7);
+    CHECK_EQUAL(check_in_child(in_the_child), 0);
+    read_all();
+    CHECK_EQUAL(odd_count, 1);
+}
+
+static const struct check_test tests[] = {
+    {"an_allocation_has_its_whole_stack", an_allocation_has_its_whole_stack},
+    {"a_caller_further_out_makes_another_stack", a_caller_further_out_makes_another_stack},
+    {"code_that_dies_keeps_its_name_and_gives_it_to_nobody", code_that_dies_keeps_its_name_and_gives_it_to_nobody},
+    {"each_fiber_has_its_own_stack", each_fiber_has_its_own_stack},
+    {"recorded_is_what_is_counted", recorded_is_what_is_counted},
+    {"threads_lose_nothing", threads_lose_nothing},
+    {"handlers_of_signals_lose_nothing", handlers_of_signals_lose_nothing},
+    {"a_full_ring_loses_events_and_counts_them", a_full_ring_loses_events_and_counts_them},
+    {"an_ended_recording_gets_nothing_more", an_ended_recording_gets_nothing_more},
+    {"a_forked_child_is_not_recorded", a_forked_child_is_not_recorded},
+};
+
+CHECK_MAIN(tests)
