@@ -13,7 +13,7 @@ module Heapline
       def all
         [[:running, {}], [:killed, {}], [:exited, { by: :gem }]].flat_map do |state, shown|
           NextSteps.for_report(leaky.with(state: state), "4711", shown)
-        end + NextSteps.for_capture("run.hlc") + NextSteps.for_exit(leaky, {}) + NextSteps.for_exit(leaky, { keep: true })
+        end + NextSteps.for_capture("run.hlc") + [{}, { keep: true }].flat_map { |how| NextSteps.for_exit(leaky, how) }
       end
 
       def test_only_commands_that_exist_are_named
