@@ -8,8 +8,8 @@ module Heapline
   module CLI
     class SheetFormatTest < Minitest::Test
       def test_by_name
-        assert_equal [Format::Capture::Text, Format::Capture::Json, Format::Heap::Csv],
-                     (SheetFormat::NAMES.map { |name| SheetFormat.of(name, env: {}).class })
+        classes = SheetFormat::NAMES.map { |name| SheetFormat.of(name, env: {}).class }
+        assert_equal [Format::Capture::Text, Format::Capture::Json, Format::Heap::Csv], classes
         assert_match(/cannot be written as html/, assert_raises(UsageError) { SheetFormat.of("html", env: {}) }.message)
       end
     end
