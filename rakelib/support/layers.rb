@@ -21,7 +21,8 @@ module Tasks
       layer("test:c", 5), layer("test:sanitize", 10), layer("test:unit", 5), layer("test:integration", 15),
       layer("test:browser", 5),
       layer("test:package", 5), layer("test:bench", 5), layer("fuzz", 6), layer("cruby[subset]", 9),
-      layer("gems", 6), layer("rails", 6), layer("matrix[others]", 40)
+      layer("gems", 6), layer("leaks:compare[quick]", 3), layer("leaks:gems[quick]", 6),
+      layer("rails", 6), layer("matrix[others]", 40)
     ].freeze
 
     # HEAPLINE_NO_MATRIX=1 in `env` leaves out the other Rubies.
