@@ -40,6 +40,11 @@ static int object_is_elsewhere(uint64_t flags) {
     return ruby_before(4, 0) ? !(flags & USER_1) : (flags & USER_4) != 0;
 }
 
+/* Ruby 3.1: in half a word, whose other half is somebody else's. */
+static int counts_its_values(uint64_t flags) {
+    return ruby_before(3, 2) && (flags & TYPE_MASK) == OBJECT;
+}
+
 static int struct_is_elsewhere(uint64_t flags) {
     const unsigned mask = ruby_before(3, 2) ? 3 : 127;
     return !(flags >> MEMBERS_SHIFT & mask);
@@ -92,8 +97,10 @@ static size_t referring_bytes(uintptr_t slot, size_t bytes) {
 static void scan_page(struct hl_graph *graph, const struct hl_object_page *page) {
     for (uintptr_t slot = page->begin; slot + page->slot <= page->end; slot += page->slot) {
         if (!(hl_graph_peek(slot) & TYPE_MASK)) continue;
+        const uintptr_t begin =
+            slot + HEAD + (hl_ruby.layout && counts_its_values(word_at(slot)) ? sizeof(uint64_t) : 0);
         const size_t bytes = hl_ruby.layout ? referring_bytes(slot, page->slot) : page->slot;
-        hl_graph_scan(graph, slot, slot + (bytes < page->slot ? bytes : page->slot));
+        hl_graph_scan(graph, begin, slot + (bytes < page->slot ? bytes : page->slot));
     }
 }
 

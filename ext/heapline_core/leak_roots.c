@@ -17,6 +17,7 @@
 enum {
     PAGE = 4096,
     REGION_BYTES = 1 << HL_REGION_SHIFT,
+    METADATA = 1 << 21,
     WINDOW_BYTES = PAGE * 16, /* of memory that one page of marks stands for */
     TRANSIENT_BLOCK = 1 << 15,
     TRANSIENT_HEAP = 1 << 25,
@@ -78,8 +79,31 @@ static void exclude_windows(struct scan *scan, const struct hl_windows *windows)
     }
 }
 
+/* What jemalloc knows of its memory, among it the address of each slab and each large block, it keeps in blocks at
+ * multiples of 2 MB, which begin with their size and the next one; then three words tell what is left of the block,
+ * which ends where it ends. */
+static uintptr_t end_of_metadata(uintptr_t base) {
+    enum { SIZE, NEXT, BITS, LEFT_AT, LEFT_BYTES, WORDS };
+    uint64_t word[WORDS];
+    for (unsigned i = 0; i < WORDS; i++) word[i] = hl_graph_peek(base + i * sizeof(*word));
+    if (!word[SIZE] || word[SIZE] % METADATA || word[NEXT] % METADATA || word[LEFT_AT] <= base) return 0;
+    return word[LEFT_AT] + word[LEFT_BYTES] == base + word[SIZE] ? base + word[SIZE] : 0;
+}
+
+static void exclude_jemalloc(struct scan *scan) {
+    for (size_t i = 0; i < scan->roots->mapping_count; i++) {
+        const struct hl_mapping *mapping = &scan->roots->mappings[i];
+        if (!mapping->readable || !mapping->writable || mapping->is_file) continue;
+        uintptr_t base = (mapping->begin + METADATA - 1) & ~(uintptr_t)(METADATA - 1);
+        for (; base < mapping->end; base += METADATA) exclude(scan, base, end_of_metadata(base));
+    }
+}
+
 static void exclude_allocator(struct scan *scan) {
-    if (hl_real_chunked) exclude_glibc(scan);
+    if (hl_real_chunked)
+        exclude_glibc(scan);
+    else
+        exclude_jemalloc(scan);
     for (size_t i = 0; i < scan->roots->window_count; i++) exclude_windows(scan, &scan->roots->windows[i]);
     for (uint32_t number = 0; number < scan->graph->count; number++) {
         const uintptr_t begin = scan->graph->begins[number];

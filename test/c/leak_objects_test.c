@@ -29,7 +29,7 @@ static uint64_t slots[SLOTS][WORDS];
 static void *blocks[SLOTS][WORDS];
 static struct hl_graph graph;
 
-/* Every word of every slot refers to a block of its own. */
+/* Every word of every slot behind its class refers to a block of its own. */
 static void fill(const char *version) {
     core_start(version, "quiet,blocks");
     CHECK(hl_ruby.layout != NULL);
@@ -39,7 +39,7 @@ static void fill(const char *version) {
 
 /* How many words of the slot count, from the first on. */
 static int counted(int slot) {
-    int words = 1;
+    int words = 2;
     while (words < WORDS && graph.states[hl_graph_find(&graph, (uintptr_t)blocks[slot][words])] == HL_BLOCK_REACHABLE)
         words++;
     for (int word = words; word < WORDS; word++)
@@ -66,7 +66,7 @@ static void each_kind(void) {
     slots[4][0] = ARRAY | USER_1;
     slots[5][0] = FLOAT;
     search();
-    CHECK_EQUAL(counted(0), 1);
+    CHECK_EQUAL(counted(0), 2);
     CHECK_EQUAL(counted(1), WORDS);
     CHECK_EQUAL(counted(2), 5);
     CHECK_EQUAL(counted(3), 5);
@@ -84,9 +84,18 @@ static void these(const char *version, const uint64_t *flags, const int *words) 
 
 /* What the slot holds itself, and what is elsewhere; bits that other versions have for it say nothing. */
 static void of_ruby_3_1(void) {
-    const uint64_t flags[] = {OBJECT | USER_1, OBJECT, HASH, STRUCT | 3 << 13, STRUCT | 8 << 13, INTERNAL | 13 << 12};
+    const uint64_t flags[] = {OBJECT | USER_1, ARRAY, HASH, STRUCT | 3 << 13, STRUCT | 8 << 13, INTERNAL | 13 << 12};
     const int words[] = {2, 5, 5, 2, 5, 2};
     these("3.1.2", flags, words);
+}
+
+/* The number of an object's values is half a word; the other half is somebody else's. */
+static void a_number_of_values_is_none(void) {
+    fill("3.1.2");
+    slots[0][0] = OBJECT;
+    search();
+    CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[0][2])] == HL_BLOCK_DEFINITE);
+    CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[0][3])] == HL_BLOCK_REACHABLE);
 }
 
 static void of_ruby_3_4(void) {
@@ -129,6 +138,7 @@ static void texts_of_ruby_3_1(void) {
 static const struct check_test tests[] = {
     {"each_kind", each_kind},
     {"of_ruby_3_1", of_ruby_3_1},
+    {"a_number_of_values_is_none", a_number_of_values_is_none},
     {"of_ruby_3_4", of_ruby_3_4},
     {"of_ruby_4_0", of_ruby_4_0},
     {"texts", texts},
