@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../heap/sheet"
 require_relative "../heap/text"
 
 module Heapline
