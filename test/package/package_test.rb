@@ -52,6 +52,9 @@ class PackageTest < Minitest::Test
 
       output, status = run_in(dir, RbConfig.ruby, "-e", HEAP, env: home)
       assert_predicate status, :success?, output
+
+      output, = run_in(dir, RbConfig.ruby, "-e", REPLAYER, env: home)
+      assert_match(/"allocator":"/, output)
     end
   end
 
@@ -62,6 +65,9 @@ class PackageTest < Minitest::Test
     ObjectSpace.dump_all(output: File.open("heap.json", "w"))
     exit Heapline::HeapDump.open("heap.json").histogram.any? { |group| group.key == "String" }
   RUBY
+
+  # Is the replayer there, and can it be executed?
+  REPLAYER = "require 'heapline/replay'; exec Heapline::Replay::Replayer.program, '--about'"
 
   # A compiler before the real one that does not know a library.
   def without(library, dir, compiler: "CC")

@@ -73,7 +73,7 @@ module Heapline
         def unsure
           return "one allocator has nothing beside it: --allocator glibc,jemalloc" if @comparison.variants.size < 2
 
-          "one round has no margin of error: --repeat 5 gives a recommendation"
+          "too few rounds for a margin of error: --repeat 5 gives a recommendation"
         end
 
         def none

@@ -10,8 +10,10 @@ module Heapline
       class Advice
         LEAST_MEMORY = 0.03
         LEAST_TIME = 0.10
+        # Of the intervals: that of five rounds.
+        LEAST_CONFIDENCE = 0.9
 
-        # reason: :memory, :time, :none, or :unsure (one round has no margin of error, one variant nothing beside it).
+        # reason: :memory, :time, :none, or :unsure (too few rounds for a margin of error, or nothing to compare with).
         # variant: which to take; with :none and :unsure the first one.
         attr_reader :reason, :variant
 
@@ -46,13 +48,17 @@ module Heapline
         private
 
         def decide
-          return [:unsure, @comparison.baseline] if @comparison.rounds < 2 || @comparison.variants.size < 2
+          return [:unsure, @comparison.baseline] if unsure?
 
           smallest = @comparison.time_only ? nil : smallest()
           return [:memory, smallest] if smallest
 
           fastest = fastest(better(others.reject { |variant| larger?(variant) }, :seconds, LEAST_TIME))
           fastest ? [:time, fastest] : [:none, @comparison.baseline]
+        end
+
+        def unsure?
+          @comparison.variants.size < 2 || @comparison.baseline.estimate(:seconds).confidence < LEAST_CONFIDENCE
         end
 
         def others

@@ -37,6 +37,6 @@ class ReplayWordsTest < Minitest::Test
     alone = Replays::Model::Comparison.new(plan: replay_plan, variants: [replay_variant("a", [{}] * 5)])
     assert_match(/nothing beside it/, Words.new(alone).advice.join)
     once = Replays::Model::Comparison.new(plan: replay_plan, variants: [replay_variant("a", [{}])] * 2)
-    assert_match(/one round has no margin/, Words.new(once).advice.join)
+    assert_match(/too few rounds/, Words.new(once).advice.join)
   end
 end

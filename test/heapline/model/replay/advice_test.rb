@@ -48,7 +48,8 @@ class AdviceTest < Minitest::Test
     assert_equal :none, advice.reason
   end
 
-  def test_one_round_is_not_sure
+  def test_few_rounds_are_not_sure
+    assert_equal :unsure, advice_of({ "a" => [{ peak: 100 }] * 4, "b" => [{ peak: 10 }] * 4 }).reason
     assert_equal :unsure, advice_of({ "a" => [{ peak: 100 }], "b" => [{ peak: 10 }] }).reason
     assert_equal :unsure, advice_of({ "a" => [{ peak: 100 }] * 5 }).reason
   end
