@@ -147,8 +147,17 @@ static uint64_t now_ns(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* The attendant's last word is the status: it ends right behind that. */
+static int has_ended(void) {
+    const int told = twin.status && __atomic_load_n(twin.status, __ATOMIC_ACQUIRE) != -1;
+    pid_t waited;
+    do waited = waitpid(twin.attendant, NULL, (told ? 0 : WNOHANG) | __WCLONE);
+    while (waited < 0 && errno == EINTR);
+    return waited != 0;
+}
+
 int rbhl_twin_reap(void) {
-    if (twin.attendant && twin.owner == getpid() && waitpid(twin.attendant, NULL, WNOHANG | __WCLONE) == 0) return 0;
+    if (twin.attendant && twin.owner == getpid() && !has_ended()) return 0;
     twin.attendant = 0;
     return 1;
 }

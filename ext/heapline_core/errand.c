@@ -82,11 +82,25 @@ static void job(void *unused) {
     errno = saved;
 }
 
-void hl_errand_ask(uint32_t request) {
-    if (!hl_ruby.attached || !hl_ruby.rb_postponed_job_register_one) return;
-    if (!hl_ruby.ruby_native_thread_p() || !hl_ruby.ruby_thread_has_gvl_p() || hl_ruby.rb_during_gc()) return;
+/* A job may be registered during GC: the VM's own are. Without the GVL two threads would register at once. */
+static int is_a_moment_for_it(void) {
+    return hl_ruby.attached && hl_ruby.rb_postponed_job_register_one && hl_ruby.ruby_native_thread_p() &&
+           hl_ruby.ruby_thread_has_gvl_p();
+}
+
+static void take(uint32_t request) {
     __atomic_fetch_or(&wanted, request, __ATOMIC_ACQ_REL);
     hl_ruby_ask_main_ractor(job);
+}
+
+void hl_errand_ask(uint32_t request) {
+    if (is_a_moment_for_it()) take(request);
+}
+
+void hl_errand_pass(void) {
+    if (!is_a_moment_for_it()) return;
+    const uint32_t request = __atomic_fetch_and(&hl_flight.header->request, ~HL_REQUEST_ERRANDS, __ATOMIC_ACQ_REL);
+    if (request & HL_REQUEST_ERRANDS) take(request & HL_REQUEST_ERRANDS);
 }
 
 void hl_errand_drop(uint32_t request) {

@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "errand.h"
+#include "flight.h"
 #include "guard.h"
 #include "lifecycle.h"
 #include "platform.h"
@@ -34,6 +37,15 @@ HL_EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) {
     hl_thread.ec = NULL;
     hl_guard_refresh(&hl_thread);
     return result;
+}
+
+/* Ruby calls this at each GC, and where it slept for a time: what a program passes that allocates objects without
+ * malloc, or waits. */
+HL_EXPORT int clock_gettime(clockid_t clock, struct timespec *time) {
+    static int (*definition)(clockid_t, struct timespec *);
+    if (HL_UNLIKELY(!definition)) find_next("clock_gettime", &definition);
+    if (hl_gate.open && !hl_thread.busy && HL_UNLIKELY(hl_load32(&hl_flight.header->request))) hl_errand_pass();
+    return definition(clock, time);
 }
 
 /* exit! in Ruby: no destructor will run. */

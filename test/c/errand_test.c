@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "errand.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -127,12 +128,29 @@ static void bad_moments(void) {
     ask(HL_REQUEST_FIGURES);
     CHECK(fake_ruby.job == NULL);
     fake_ruby_thread_is(1, 1);
-    fake_ruby.gc_runs = 1;
-    ask(HL_REQUEST_FIGURES);
-    CHECK(fake_ruby.job == NULL);
-    fake_ruby.gc_runs = 0;
     ask(HL_REQUEST_FIGURES);
     CHECK(fake_ruby.job != NULL);
+}
+
+/* A program that allocates nothing passes there, also in a GC; at a bad moment the request stays. */
+static void who_reads_the_clock_sees_it(void) {
+    struct timespec time;
+    begin();
+    hl_flight.header->request = HL_REQUEST_FIGURES | HL_REQUEST_BASELINE;
+    fake_ruby.gc_runs = 1;
+    fake_ruby_thread_is(1, 0);
+    CHECK_EQUAL(clock_gettime(CLOCK_MONOTONIC, &time), 0);
+    CHECK(fake_ruby.job == NULL);
+    CHECK_EQUAL(hl_flight.header->request, HL_REQUEST_FIGURES | HL_REQUEST_BASELINE);
+    fake_ruby_thread_is(1, 1);
+    time.tv_sec = 0;
+    CHECK_EQUAL(clock_gettime(CLOCK_MONOTONIC, &time), 0);
+    CHECK(fake_ruby.job != NULL && time.tv_sec > 0);
+    CHECK_EQUAL(hl_flight.header->request, HL_REQUEST_BASELINE);
+    CHECK_EQUAL(clock_gettime((clockid_t)4711, &time), -1);
+    CHECK_EQUAL(errno, EINVAL);
+    run_job();
+    CHECK(comes(&figures->allocator_ns));
 }
 
 /* E4: registered as by no thread of Ruby's; and again, where another Ractor comes to it first. */
@@ -202,6 +220,7 @@ static const struct check_test tests[] = {
     {"the_helper_is_no_thread_of_the_program", the_helper_is_no_thread_of_the_program},
     {"a_trim_is_not_done_twice", a_trim_is_not_done_twice},
     {"bad_moments", bad_moments},
+    {"who_reads_the_clock_sees_it", who_reads_the_clock_sees_it},
     {"the_main_ractor_does_it", the_main_ractor_does_it},
     {"many_requests", many_requests},
     {"a_child_can_be_asked", a_child_can_be_asked},

@@ -19,6 +19,8 @@ module Heapline
       AGAIN = 0.5 # seconds
       # So many seconds without a byte from the twin are its end.
       PATIENCE = 120
+      # Its memory goes before its end is told.
+      END_PATIENCE = 5
       LAST_LINE = '{"type":"HEAPLINE_END"'
       TAIL = 256
 
@@ -40,7 +42,9 @@ module Heapline
         @pipe.unlink
         raise FlightError, "process #{@entry.pid}: #{twin[:problem]}" unless twin[:problem].empty?
 
-        Answer.new(bytes: receive(&block), pause_s: twin[:pause_ns] / 1e9)
+        bytes = receive(&block)
+        status # the process can be asked again
+        Answer.new(bytes: bytes, pause_s: twin[:pause_ns] / 1e9)
       ensure
         finish
       end
@@ -128,16 +132,20 @@ module Heapline
         raise FlightError, "process #{@entry.pid}: its copy ended in the middle, after #{bytes} bytes#{reason}"
       end
 
-      # The twin's end is told a moment after its pipe's.
       def reason
-        limit = Clock.now + 1
-        sleep STEP while (status = twin[:status]) == -1 && Clock.now < limit
         signal = status & 0x7f
-        return "" if status == -1 || signal.zero?
+        return "" if signal.zero? || signal == 0x7f
 
         " (signal #{Signal.signame(signal)}#{", memory was short?" if signal == 9})"
+      end
+
+      # The twin's end is told a moment after its pipe's; -1 where it is not.
+      def status
+        limit = Clock.now + END_PATIENCE
+        sleep STEP while (status = twin[:status]) == -1 && Clock.now < limit && @entry.alive?
+        status
       rescue FlightError
-        ""
+        -1
       end
 
       def twin

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HL_TESTED(name) __asm__("tested_" #name)
@@ -35,6 +36,7 @@ size_t malloc_usable_size(void *block) HL_TESTED(malloc_usable_size);
 void free_sized(void *block, size_t size) HL_TESTED(free_sized);
 void free_aligned_sized(void *block, size_t alignment, size_t size) HL_TESTED(free_aligned_sized);
 int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) HL_TESTED(pthread_getattr_np);
+int clock_gettime(clockid_t clock, struct timespec *time) HL_TESTED(clock_gettime);
 void _exit(int status) HL_TESTED(_exit);
 void _Exit(int status) HL_TESTED(_Exit);
 int execve(const char *path, char *const *arguments, char *const *environment) HL_TESTED(execve);
