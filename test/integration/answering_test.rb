@@ -9,11 +9,13 @@ require "support/accounted"
 class AnsweringTest < Minitest::Test
   include Accounted
 
+  THREADS = "2.times { Thread.new { number = 0; number += 1 while true } }; sleep"
   PROGRAMS = {
     objects: "loop { Object.new }",
     embedded: "loop { [1, 2]; { a: 1 }; 'abc'; 1.5e300 * 2 }",
     naps: "sleep 0.05 while true",
-    threads: "2.times { Thread.new { number = 0; number += 1 while true } }; sleep"
+    # Ruby 4.0 reads no clock there.
+    **(RUBY_VERSION < "4" ? { threads: THREADS } : {})
   }.freeze
   DEADLINE = 120
   TIMES = 3
