@@ -32,7 +32,7 @@ class ReplayTest < Minitest::Test
   def test_what_is_touched
     plan = PlanBuilder.new.malloc(0, 20 * MB).calloc(1, 40 * MB)
     peaks = %w[none written all].map { |pages| replay(plan, "--touch=#{pages}")["peak_bytes"] }
-    [0, 20 * MB, 60 * MB].zip(peaks) { |expected, peak| assert_in_delta expected, peak, 2 * MB }
+    [0, 20 * MB, 60 * MB].zip(peaks) { |expected, peak| assert_in_delta expected, peak, 5 * MB }
   end
 
   # 64 MiB are a round number, 65 MiB are a length; of what grew from 1 to 40 MB 30 MB are in use.
@@ -42,7 +42,7 @@ class ReplayTest < Minitest::Test
       .each do |(size, grown), expected|
       plan = PlanBuilder.new.malloc(0, size)
       plan.realloc(0, grown) if grown > 1
-      assert_in_delta expected, replay(plan)["peak_bytes"], 2 * MB, size
+      assert_in_delta expected, replay(plan)["peak_bytes"], 5 * MB, size
     end
   end
 
@@ -81,7 +81,7 @@ class ReplayTest < Minitest::Test
     end
     highest = replay(plan)["samples"].map(&:last).max
     live = 2048 * 4096
-    assert_operator highest, :<, 3.5 * live, "four threads that run freely need #{4 * live}"
+    assert_operator highest, :<, 2 * live, "four threads that run freely need more than three times as much as one"
   end
 
   def test_threads_begin_and_end
