@@ -142,7 +142,8 @@ class HeapPagesTest < Minitest::Test
     skip "this Ruby cannot compact" if found[:none]
     assert_operator found[:movable], :>, 20
     assert_operator found[:emptied], :>=, found[:movable] / 2
-    assert_equal 0, found[:stay]
+    # What the machine stack pins by chance it may not pin a moment later.
+    assert_operator found[:stay], :<=, 3
   end
 
   def test_names_of_classes
