@@ -377,6 +377,7 @@ static int wait_for_writers(void) {
 }
 
 int hl_recorder_start(uint32_t drain) {
+    if (hl_recorder.on && drain_is_gone()) hl_recorder_stop();
     if (hl_recorder.on || (hl_ring.base && !wait_for_writers())) return -EBUSY;
     hl_ring_destroy();
     int failed = hl_ring_create();

@@ -10,8 +10,8 @@ class RecordingTest < Minitest::Test
   include Recorded
 
   LIB = "-I#{Heapline::TestHelper::LIB}".freeze
-  # Allocates all the time, most in pieces of 7,001 bytes.
-  BUSY = "puts 1\n$stdout.flush\nloop { $kept = 'b' * 7_000; 100.times { +'' << 'b' * 900 } }\n"
+  # Allocates all the time, some in pieces of 7,001 bytes; the pauses keep captures small.
+  BUSY = "puts 1\n$stdout.flush\nloop { $kept = 'b' * 7_000; 20.times { +'' << 'b' * 900 }; sleep 0.001 }\n"
 
   # The program's own births of exactly this size.
   def sized(capture, size)
@@ -59,7 +59,7 @@ class RecordingTest < Minitest::Test
     words = heapline_command("record", pid.to_s, "-o", path("first.hlc"))
     first = Process.spawn(environment, *words, err: File::NULL)
     @processes << first
-    await { File.size?(path("first.hlc")) }
+    await(timeout: 60) { File.size?(path("first.hlc")) }
     _, err, status = heapline("record", pid.to_s, "-o", path("second.hlc"))
     assert_equal 1, status.exitstatus
     assert_match(/process #{pid} is being recorded already/, err)
@@ -73,7 +73,7 @@ class RecordingTest < Minitest::Test
     words = heapline_command("record", pid.to_s, "-o", path("run.hlc"))
     recorder = Process.spawn(environment, *words, err: File::NULL)
     @processes << recorder
-    await { File.size?(path("run.hlc")) }
+    await(timeout: 60) { File.size?(path("run.hlc")) }
     stop(pid)
     assert_predicate Process.wait2(recorder).last, :success?
     assert_equal "killed", assert_readable(path("run.hlc")).ending
@@ -83,11 +83,11 @@ class RecordingTest < Minitest::Test
     pid = busy
     words = heapline_command("record", pid.to_s, "-o", path("run.hlc"))
     recorder = Process.spawn(environment, *words, err: File::NULL)
-    await { File.size?(path("run.hlc")) }
+    await(timeout: 60) { File.size?(path("run.hlc")) }
     stop(recorder)
-    await { json_report(pid)["sites"].any? } # it goes on and can be read
+    await(timeout: 60) { json_report(pid)["sites"].any? } # it goes on and can be read
     capture(path("run.hlc"))
-    await do
+    await(timeout: 60) do
       heapline("record", pid.to_s, "--duration", "0.2", "-o", path("again.hlc")).last.success?
     end
     refute_empty sized(assert_readable(path("again.hlc")), 7_001)
