@@ -5,13 +5,23 @@
 
 #include "../heapline_core/heapline_core.h"
 
+static int take(const struct heapline_birth *core, struct rbhl_birth *birth) {
+    const uint64_t now = rb_gc_count();
+    birth->site = core->site;
+    birth->generation = core->age < now ? now - core->age : 0;
+    return 1;
+}
+
 int rbhl_birth_of_block(void *block, struct rbhl_birth *birth) {
     static int (*ask)(void *, struct heapline_birth *);
     struct heapline_birth core;
     if (!ask) *(void **)&ask = dlsym(RTLD_DEFAULT, "heapline_block_birth");
-    if (!ask || !ask(block, &core)) return 0;
-    const uint64_t now = rb_gc_count();
-    birth->site = core.site;
-    birth->generation = core.age < now ? now - core.age : 0;
-    return 1;
+    return ask && ask(block, &core) && take(&core, birth);
+}
+
+int rbhl_birth_of_object(VALUE object, struct rbhl_birth *birth) {
+    static int (*ask)(uintptr_t, struct heapline_birth *);
+    struct heapline_birth core;
+    if (!ask) *(void **)&ask = dlsym(RTLD_DEFAULT, "heapline_object_birth");
+    return ask && ask(object, &core) && take(&core, birth);
 }

@@ -16,5 +16,6 @@ struct rbhl_birth {
 
 /* 1, or 0 where it was not accounted. */
 int rbhl_birth_of_block(void *block, struct rbhl_birth *birth);
+int rbhl_birth_of_object(VALUE object, struct rbhl_birth *birth);
 
 #endif

@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "births.h"
+
 enum { PAGE = 4096, ARGUMENTS = 4, PATH_BYTES = 4096 };
 
 static void *library;
@@ -130,6 +132,40 @@ static size_t bufwrite(VALUE io, const void *bytes, size_t size) {
     return size; /* a failure shows when the stream is flushed */
 }
 
+/* As ext/objspace/objspace.h declares it in Ruby 3.1 to 4.0. */
+struct allocation_info {
+    int living;
+    VALUE flags;
+    VALUE class;
+    const char *path;
+    unsigned long line;
+    const char *class_path;
+    VALUE method;
+    size_t generation;
+};
+
+static struct {
+    struct rbhl_sites *sites;
+    struct allocation_info *(*traced)(VALUE); /* what the program's own tracing knows */
+} births;
+
+static struct allocation_info *look_up_birth(VALUE object) {
+    static struct allocation_info info;
+    struct rbhl_birth birth;
+    struct allocation_info *traced = births.traced ? births.traced(object) : NULL;
+    if (traced || !rbhl_birth_of_object(object, &birth)) return traced;
+    info.path = rbhl_sites_line(births.sites, birth.site, &info.line);
+    info.generation = birth.generation;
+    return info.path ? &info : NULL;
+}
+
+static void answer_births(struct rbhl_sites *sites) {
+    static const char name[] = "objspace_lookup_allocation_info";
+    *(void **)&births.traced = dlsym(library, name);
+    births.sites = sites;
+    if (sites) set_import(name, (void *)look_up_birth);
+}
+
 /* Whether the function that dumps is known now. */
 static int take_dump_all(void) {
     void (*define)(VALUE);
@@ -139,9 +175,10 @@ static int take_dump_all(void) {
     return dump_all.function && dump_all.arguments >= 3 && dump_all.arguments <= ARGUMENTS;
 }
 
-int rbhl_objspace_dump_all(FILE *out) {
+int rbhl_objspace_dump_all(FILE *out, struct rbhl_sites *sites) {
     stream = out;
     if (!take_dump_all()) return 0;
+    answer_births(sites);
     const int through_ruby = set_import("rb_io_bufwrite", (void *)bufwrite);
     fflush(out);
     const VALUE io = rb_io_fdopen(through_ruby ? STDOUT_FILENO : fileno(out), O_WRONLY, NULL);

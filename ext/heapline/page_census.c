@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "../heapline_core/heapline_core.h"
+#include "births.h"
 #include "class_names.h"
 #include "json_writer.h"
 #include "vm_access.h"
@@ -36,7 +37,6 @@ struct census {
     struct rbhl_class_names *names;
     unsigned classes; /* that were written */
     int told;         /* what rbhl_vm_marks tells: enum rbhl_mark, 0 where the GC was not begun */
-    uint32_t (*site_of)(uintptr_t);
     struct holder holders[PAGE_SLOTS];
 };
 
@@ -178,6 +178,11 @@ struct tally {
     size_t slots, live, garbage, pinned;
 };
 
+static uint32_t site_of(VALUE object) {
+    struct rbhl_birth birth;
+    return rbhl_birth_of_object(object, &birth) ? birth.site : 0;
+}
+
 /* The objects that are live go into `holders`. */
 static struct tally count_slots(struct census *census, const struct page *page) {
     struct tally tally = {0};
@@ -194,8 +199,8 @@ static struct tally count_slots(struct census *census, const struct page *page) 
         const int pinned = (marks & RBHL_PINNED) != 0;
         tally.pinned += (size_t)pinned;
         if (tally.live < PAGE_SLOTS)
-            census->holders[tally.live] = (struct holder){rbhl_class_name_of(census->names, object),
-                                                          census->site_of ? census->site_of(slot) : 0, pinned};
+            census->holders[tally.live] =
+                (struct holder){rbhl_class_name_of(census->names, object), site_of(object), pinned};
         tally.live++;
     }
     return tally;
@@ -243,7 +248,6 @@ unsigned long rbhl_page_census_write(FILE *out) {
     know_pages(&census);
     census.names = rbhl_class_names_take();
     if (!census.names) rb_memerror();
-    *(void **)&census.site_of = dlsym(RTLD_DEFAULT, "heapline_object_site");
     mark(&census);
     write_heading(&census);
     for (size_t i = 0; i < census.count; i++) write_page(&census, &census.pages[i]);

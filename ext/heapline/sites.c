@@ -9,6 +9,12 @@
 #include "flight_reader.h"
 #include "json_writer.h"
 
+struct rbhl_sites {
+    struct hl_flight_copies copies; /* the sums point into them */
+    struct hl_flight_sums sums;
+    char **paths; /* by number; NULL: not asked for yet */
+};
+
 static void span(struct rbhl_json *json, const char *key, const struct hl_span *span) {
     if (span->length) rbhl_json_text(json, key, span->bytes, span->length);
 }
@@ -47,12 +53,13 @@ static void write_site(struct rbhl_json *json, uint32_t number, const struct hl_
     rbhl_json_line_end(json);
 }
 
-static unsigned long write_sums(FILE *out, const struct hl_flight_sums *sums) {
+unsigned long rbhl_sites_write(const struct rbhl_sites *sites, FILE *out) {
     struct rbhl_json json = {out, 0};
-    uint64_t *objects = objects_of(sums);
     unsigned long lines = 0;
-    for (uint32_t number = HL_SITE_FIRST; number < sums->site_count; number++) {
-        const struct hl_site_sums *site = &sums->sites[number];
+    if (!sites) return 0;
+    uint64_t *objects = objects_of(&sites->sums);
+    for (uint32_t number = HL_SITE_FIRST; number < sites->sums.site_count; number++) {
+        const struct hl_site_sums *site = &sites->sums.sites[number];
         if (!site->known || (site->count.allocations <= site->count.frees && !(objects && objects[number]))) continue;
         write_site(&json, number, site, objects);
         lines++;
@@ -61,20 +68,45 @@ static unsigned long write_sums(FILE *out, const struct hl_flight_sums *sums) {
     return lines;
 }
 
-unsigned long rbhl_sites_write(FILE *out, const char *flight) {
-    struct hl_flight_copies copies;
-    struct hl_flight_sums sums;
+/* ---- a site's line ---- */
+
+static char *escaped(const struct hl_span *span) {
+    char *text = malloc(2 * (size_t)span->length + 1), *end = text;
+    if (!text) return NULL;
+    for (uint32_t i = 0; i < span->length; i++) {
+        const char byte = span->bytes[i];
+        if (byte == '"' || byte == '\\') *end++ = '\\';
+        *end++ = (unsigned char)byte < 0x20 ? ' ' : byte;
+    }
+    *end = 0;
+    return text;
+}
+
+const char *rbhl_sites_line(struct rbhl_sites *sites, uint32_t number, unsigned long *line) {
+    if (!sites || number >= sites->sums.site_count) return NULL;
+    const struct hl_site_sums *site = &sites->sums.sites[number];
+    if (!site->known || site->kind != HL_KIND_RUBY) return NULL;
+    if (!sites->paths[number]) sites->paths[number] = escaped(&site->path);
+    *line = site->line;
+    return sites->paths[number];
+}
+
+/* ---- reading them ---- */
+
+static int read_file(struct rbhl_sites *sites, const char *flight) {
     struct hl_problem problem;
-    unsigned long lines = 0;
     const int fd = flight[0] ? hl_flight_open(flight, O_RDONLY, &problem) : -1;
     if (fd < 0) return 0;
-    if (hl_flight_copy(fd, 0, &copies, &problem) == 0) {
-        if (hl_flight_sum(&copies.first, &copies.second, &sums, &problem) == 0) {
-            lines = write_sums(out, &sums);
-            hl_flight_sums_release(&sums);
-        }
-        hl_flight_copies_release(&copies);
-    }
+    int failed = hl_flight_copy(fd, 0, &sites->copies, &problem);
+    if (!failed) failed = hl_flight_sum(&sites->copies.first, &sites->copies.second, &sites->sums, &problem);
     close(fd);
-    return lines;
+    return !failed;
+}
+
+/* What a twin has goes when it ends. */
+struct rbhl_sites *rbhl_sites_open(const char *flight) {
+    struct rbhl_sites *sites = calloc(1, sizeof(*sites));
+    if (!sites || !read_file(sites, flight)) return NULL;
+    sites->paths = calloc(sites->sums.site_count, sizeof(*sites->paths));
+    return sites->paths ? sites : NULL;
 }

@@ -54,8 +54,14 @@ static void last_line(const struct work *work) {
     rbhl_json_line_end(&json);
 }
 
-static unsigned long write_code(const struct work *work) {
-    return rbhl_code_write(work->out) + rbhl_sites_write(work->out, work->flight);
+static unsigned long write_code(const struct work *work, const struct rbhl_sites *sites) {
+    return rbhl_code_write(work->out) + rbhl_sites_write(sites, work->out);
+}
+
+static void write_dump(struct work *work) {
+    struct rbhl_sites *sites = rbhl_sites_open(work->flight);
+    work->whole = rbhl_objspace_dump_all(work->out, sites);
+    work->lines = rbhl_names_write(work->out) + write_code(work, sites);
 }
 
 static VALUE carry_out(VALUE argument) {
@@ -63,8 +69,7 @@ static VALUE carry_out(VALUE argument) {
     work->whole = 1;
     switch (work->task) {
     case RBHL_TASK_DUMP:
-        work->whole = rbhl_objspace_dump_all(work->out);
-        work->lines = rbhl_names_write(work->out) + write_code(work);
+        write_dump(work);
         break;
     case RBHL_TASK_STACKS:
         work->lines = rbhl_stacks_write(work->out);
@@ -73,7 +78,7 @@ static VALUE carry_out(VALUE argument) {
         work->lines = rbhl_page_census_write(work->out);
         break;
     case RBHL_TASK_CODE:
-        work->lines = write_code(work);
+        work->lines = write_code(work, rbhl_sites_open(work->flight));
         break;
     }
     return Qnil;

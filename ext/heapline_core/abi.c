@@ -144,8 +144,8 @@ HL_EXPORT void heapline_objects_each(uint64_t from, uint64_t to, heapline_object
     if (heapline_enabled()) hl_objects_each(from, to, visit, context);
 }
 
-HL_EXPORT uint32_t heapline_object_site(uintptr_t object) {
-    return hl_object_site(object);
+HL_EXPORT int heapline_object_birth(uintptr_t object, struct heapline_birth *birth) {
+    return hl_object_birth_of(object, birth);
 }
 
 HL_EXPORT size_t heapline_heap_pages(struct heapline_heap_page *pages, size_t room) {

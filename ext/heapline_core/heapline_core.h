@@ -95,16 +95,14 @@ uint64_t heapline_objects_next_generation(void);
 typedef void heapline_object_visitor(void *context, uintptr_t object, uint32_t site, uint64_t generation);
 void heapline_objects_each(uint64_t from, uint64_t to, heapline_object_visitor *visit, void *context);
 
-/* The site of a living object; 0 where it is not accounted. Also in a twin. */
-uint32_t heapline_object_site(uintptr_t object);
-
-/* Where and when a live block of malloc's was born: its site's number in the flight file, and for how many generations
- * it has lived. 1, or 0 where it was not accounted. Also in a twin. */
+/* Where and when a live block of malloc's or a living Ruby object was born: its site's number in the flight file, and
+ * for how many generations it has lived. 1, or 0 where it was not accounted. Also in a twin. */
 struct heapline_birth {
     uint32_t site;
     uint64_t age;
 };
 int heapline_block_birth(void *block, struct heapline_birth *birth);
+int heapline_object_birth(uintptr_t object, struct heapline_birth *birth);
 
 /* The pages of the object heap into `pages`, at most `room`; returns how many there are: 0 where they are not known.
  * birth: GC.count when the VM took the page. With the GVL; also in a twin. */

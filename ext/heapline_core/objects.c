@@ -292,12 +292,15 @@ void hl_objects_each(uint64_t from, uint64_t to, hl_objects_visitor *visit, void
     hl_object_table_each(walk_on, &walk);
 }
 
-uint32_t hl_object_site(uintptr_t object) {
-    if (!hl_object_table.leaves || !hl_flight.header->objects_on) return HL_SITE_NONE;
+int hl_object_birth_of(uintptr_t object, struct heapline_birth *birth) {
+    if (!hl_object_table.leaves || !hl_flight.header->objects_on) return 0;
     struct hl_object_region *region = hl_object_region(object);
-    if (!region || !region->live) return HL_SITE_NONE;
-    const uint32_t row = hl_object_entry_at(hl_object_place(region, object)).row;
-    return row ? hl_object_row(row)->site : HL_SITE_NONE;
+    if (!region || !region->live) return 0;
+    const struct hl_object_entry entry = hl_object_entry_at(hl_object_place(region, object));
+    if (!entry.row) return 0;
+    birth->site = hl_object_row(entry.row)->site;
+    birth->age = age_at(hl_generation() + hl_object_rows.turns, entry.birth);
+    return 1;
 }
 
 void hl_objects_join(hl_value ractor) {

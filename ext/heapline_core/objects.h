@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "heapline_core.h"
 #include "ruby_vm.h"
 
 /* Start at the VM's next safe point: called inside malloc, with the GVL. */
@@ -37,8 +38,8 @@ uint64_t hl_objects_next_generation(void);
 typedef void hl_objects_visitor(void *context, uintptr_t object, uint32_t site, uint64_t generation);
 void hl_objects_each(uint64_t from, uint64_t to, hl_objects_visitor *visit, void *context);
 
-/* The site of a living object; HL_SITE_NONE where it is in no row. With the GVL, or in a copy of the process. */
-uint32_t hl_object_site(uintptr_t object);
+/* Where and when a living object was born. 1, or 0 where it is in no row. With the GVL, or in a copy of the process. */
+int hl_object_birth_of(uintptr_t object, struct heapline_birth *birth);
 
 /* See to the objects of a Ractor that was there before the start (its VALUE). */
 void hl_objects_join(hl_value ractor);

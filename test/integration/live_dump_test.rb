@@ -53,6 +53,47 @@ class LiveDumpTest < Minitest::Test
     assert_empty ["Deep", "KEEP", "@entries", "[:session]", "$rows", "LAZY", "Row"] - given
   end
 
+  BORN = <<~'RUBY'
+    class Session; end
+    kept = Array.new(500) { Session.new }
+    eval("200.times { kept << Session.new }", binding, "pages/\\\"order\\\\\n.erb", 9)
+    GC.start
+    300.times { kept << Session.new }
+    puts "ready"
+    $stdout.flush
+    loop { sleep 0.005; "x" * 5000 }
+  RUBY
+
+  # Where objects are accounted, a dump tells their lines and generations, without any tracing.
+  def test_lines_of_births
+    pid, = start(program(BORN), "--objects")
+    lines = dump_of(pid)
+    session = lines.find { |line| line["name"] == "Session" }["address"]
+    sessions = lines.select { |line| line["class"] == session && line["type"] == "OBJECT" }
+    assert_equal({ [path("program.rb"), 2] => 500, ['pages/\\"order\\\\ .erb', 9] => 200,
+                   [path("program.rb"), 5] => 300 }, sessions.map { |line| line.values_at("file", "line") }.tally)
+    first, last = sessions.minmax_by { |line| line["generation"] }
+    assert_equal [5, true], [last["line"], first["generation"] < last["generation"]]
+    assert_operator last["generation"], :<=, lines.first["generation"]
+  end
+
+  # What the program itself traces is what it says.
+  def test_births_that_the_program_traces
+    pid, = start(program(<<~RUBY))
+      require "objspace"
+      class Session; end
+      ObjectSpace.trace_object_allocations_start
+      kept = Array.new(5) { Session.new }
+      puts "ready"
+      $stdout.flush
+      loop { sleep 0.005; "x" * 5000 }
+    RUBY
+    lines = dump_of(pid)
+    session = lines.find { |line| line["name"] == "Session" }["address"]
+    sessions = lines.select { |line| line["class"] == session && line["type"] == "OBJECT" }
+    assert_equal({ [path("program.rb"), 4] => 5 }, sessions.map { |line| line.values_at("file", "line") }.tally)
+  end
+
   # What a program can see of processes: SIGCHLD, wait, its own hooks of fork, exit and objects.
   UNSEEN = <<~'RUBY'
     seen = []
