@@ -12,6 +12,9 @@ module Bench
       # Exact versions, so that two measurements can be compared.
       GEMS = { "heapy" => "0.2.0", "sheap" => "0.3.0", "heap-profiler" => "0.9.0" }.freeze
       HOME = File.join(Dump::FOLDER, "heap-gems")
+      # Bundler's own would put the gems elsewhere.
+      SURROUNDINGS = { "GEM_HOME" => HOME, "GEM_PATH" => HOME, "RUBYOPT" => nil, "RUBYLIB" => nil,
+                       "BUNDLE_GEMFILE" => nil }.freeze
       MEGABYTE = 1e6
 
       OPEN = 'require "heapline/heap_dump"; dump = Heapline::HeapDump.open(ARGV[0]'
@@ -51,7 +54,7 @@ module Bench
         return if File.directory?(HOME)
 
         GEMS.each do |name, version|
-          made = system({ "GEM_HOME" => HOME }, RbConfig.ruby, "-S", "gem", "install", "--no-document", name, "-v",
+          made = system(SURROUNDINGS, RbConfig.ruby, "-S", "gem", "install", "--no-document", name, "-v",
                         version, out: File::NULL)
           raise Broken, "gem install #{name} failed" unless made
         end
@@ -62,9 +65,8 @@ module Bench
         Tempfile.create("peak") do |peak|
           begun = now
           busy = processors
-          done = system({ "PEAK" => peak.path, "GEM_HOME" => HOME, "GEM_PATH" => HOME, "RUBYOPT" => nil },
-                        RbConfig.ruby, "-I#{ROOT}/lib", "-e", PEAK + program, "--", *WORDS.fetch(name, []), @path,
-                        out: File::NULL)
+          done = system({ "PEAK" => peak.path, **SURROUNDINGS }, RbConfig.ruby, "-I#{ROOT}/lib", "-e",
+                        PEAK + program, "--", *WORDS.fetch(name, []), @path, out: File::NULL)
           raise Broken, "#{name} failed" unless done
 
           [now - begun, processors - busy, peak.read.to_i * 1024]
