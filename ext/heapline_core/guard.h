@@ -18,7 +18,8 @@
 
 #include "platform.h"
 
-/* HL_GATE_TRACKING: counting, and blocks are kept (block_map.h) or a recording goes on. The hot path is for HL_GATE_OPEN alone. */
+/* HL_GATE_TRACKING: counting, and blocks are kept (block_map.h) or a recording goes on. The hot path is for
+ * HL_GATE_OPEN alone. */
 enum { HL_GATE_CLOSED = 0, HL_GATE_OPEN = 1, HL_GATE_TRACKING = 2 };
 union hl_gate {
     uint32_t open;
