@@ -4,7 +4,7 @@ require "fileutils"
 require_relative "clock"
 require_relative "errors"
 require_relative "model/flight"
-require_relative "recording/extension"
+require_relative "capture/extension"
 require_relative "recording/result"
 require_relative "recording/rings"
 
@@ -80,7 +80,8 @@ module Heapline
     end
 
     def open_drain
-      Extension.drain_class.new(@ring, @file.fileno)
+      Capture::Extension.load
+      Native::Drain.new(@ring, @file.fileno)
     rescue Error
       @file.close
       FileUtils.rm_f(path)

@@ -17,11 +17,11 @@ module Tasks
     end
 
     ALL = [
-      layer("compile", 5), layer("lint", 8), layer("symbols", 1), layer("docs", 1), layer("test:gates", 5),
-      layer("test:c", 5), layer("test:sanitize", 10), layer("test:unit", 5), layer("test:integration", 15),
+      layer("compile", 8), layer("lint", 10), layer("symbols", 1), layer("docs", 1), layer("test:gates", 5),
+      layer("test:c", 5), layer("test:sanitize", 10), layer("test:unit", 8), layer("test:integration", 20),
       layer("test:browser", 5),
-      layer("test:package", 5), layer("test:bench", 5), layer("fuzz", 6), layer("cruby[subset]", 9),
-      layer("gems", 6), layer("leaks:compare[quick]", 3), layer("leaks:gems[quick]", 6),
+      layer("test:package", 10), layer("test:bench", 5), layer("fuzz", 6), layer("cruby[subset]", 9),
+      layer("gems", 6), layer("leaks:compare[quick]", 5), layer("leaks:gems[quick]", 8),
       layer("rails", 6), layer("matrix[others]", 40)
     ].freeze
 

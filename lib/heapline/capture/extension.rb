@@ -4,12 +4,12 @@ require_relative "../errors"
 
 module Heapline
   class Capture
-    # heapline/capture.so, the fourth shared object. It needs zstd; where that was missing the gem was installed without
-    # it.
+    # heapline/capture.so, the fourth shared object, which writes and reads captures. It needs a compiler of C++17 and
+    # zstd; where one was missing the gem was installed without it.
     module Extension
       FEATURE = "heapline/capture.so"
       MISSING = <<~MESSAGE.chomp
-        captures can be neither written nor read: this heapline was built without zstd
+        captures can be neither written nor read: this heapline was built without a C++17 compiler or zstd
           Debian, Ubuntu   apt-get install g++ libzstd-dev
           Fedora, RHEL     dnf install gcc-c++ libzstd-devel
           Alpine           apk add g++ zstd-dev

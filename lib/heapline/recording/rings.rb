@@ -2,7 +2,7 @@
 
 require_relative "../model/flight"
 require_relative "../model/process_identity"
-require_relative "extension"
+require_relative "../capture/extension"
 
 module Heapline
   class Recording

@@ -12,7 +12,7 @@ module Heapline
 
       # The message with which an inquiry of this process fails.
       def failure(timeout: 0.05, waiting: nil, **header)
-        Extension.drain_class
+        Capture::Extension.load
         own_flight(**header)
         entry = Model::FlightDirectory.new(environment).fetch(Process.pid)
         assert_raises(FlightError) { Inquiry.new(entry).ring(timeout: timeout, waiting: waiting) }.message

@@ -18,7 +18,7 @@ module Heapline
       end
 
       def test_what_is_no_ring_is_passed_over
-        Extension.drain_class
+        Capture::Extension.load
         in_directory do |directory, rings|
           File.write(File.join(directory, "4711-99.ring"), "no ring")
           File.write(File.join(directory, "other"), "")

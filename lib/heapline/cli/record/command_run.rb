@@ -32,7 +32,7 @@ module Heapline
 
         # The exit status.
         def call
-          Recording::Extension.drain_class
+          Capture::Extension.load
           @naming.check
           program = Program.new(@words.first, @env["PATH"])
           return refuse(program) if program.problem

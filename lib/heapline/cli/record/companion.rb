@@ -37,7 +37,7 @@ module Heapline
 
         def record
           entry = Model::FlightDirectory.new(@env).fetch(@pid.to_i)
-          Recording::Extension.drain_class
+          Capture::Extension.load
           naming = Naming.new(@pattern)
           naming.check
           @out.puts "ready"

@@ -26,7 +26,7 @@ module Heapline
 
         # The exit status.
         def call
-          Recording::Extension.drain_class
+          Capture::Extension.load
           @naming.check
           ring = Recording::Inquiry.new(@entry).ring(timeout: timeout, waiting: -> { say_waiting(@entry) })
           @recording = Recording.new(ring, @naming.path(@entry.pid))
