@@ -54,7 +54,7 @@ class ObjectsMovingTest < Minitest::Test
   end
 
   def test_automatic_compaction
-    assert_none_lost churn(FlightRun.torture(50, 300, 1000), "GC.start", before: "GC.auto_compact = true")
+    assert_none_lost churn(FlightRun.torture(50, 1000, 1000), "GC.start", before: "GC.auto_compact = true")
   end
 
   # Everything that can move, does.
