@@ -234,7 +234,7 @@ HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct w
     if (!block) return born(hl_real.malloc(padded(size, way.tail)), size, caller, way);
     if (HL_UNLIKELY(hl_boot_owns(block))) return move_from_boot(block, size, caller, way);
     if (HL_UNLIKELY(size == 0)) return reallocated_to_nothing(block, caller, way);
-    struct hl_trailer trailer;
+    struct hl_trailer trailer = {0};
     const size_t usable = usable_of(block, way.tail);
     const int ours = hl_trailer_read(block, usable, &trailer);
     const uint64_t word = ours ? hl_trailer_load(block, usable) : 0;
