@@ -94,7 +94,7 @@ const char *rbhl_sites_line(struct rbhl_sites *sites, uint32_t number, unsigned 
 /* ---- reading them ---- */
 
 static int read_file(struct rbhl_sites *sites, const char *flight) {
-    struct hl_problem problem;
+    struct hl_problem problem = {0};
     const int fd = flight[0] ? hl_flight_open(flight, O_RDONLY, &problem) : -1;
     if (fd < 0) return 0;
     int failed = hl_flight_copy(fd, 0, &sites->copies, &problem);

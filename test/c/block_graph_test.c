@@ -120,7 +120,7 @@ static void what_was_used_before_is_zero(void) {
     char *small = malloc(100000), *fence = malloc(100);
     CHECK(fence != NULL);
     memset(small, 7, 100000);
-    const uintptr_t there = (uintptr_t)small;
+    volatile uintptr_t there = (uintptr_t)small; /* or the compiler takes the address for the freed block */
     free(small);
     char *again = malloc(90000);
     int nonzero = 0;

@@ -187,7 +187,8 @@ static void recorded_is_what_is_counted(void) {
     const struct flight_sums before = flight_all();
     void *block = malloc(100);
     block = realloc(block, 5000);
-    void *volatile there = block; /* or the compiler takes the block for freed */
+    /* Or the compiler takes the block for freed. */
+    void *volatile there = block;
     if (!CHECK_ADDRESS_SANITIZER) CHECK(!realloc(there, PTRDIFF_MAX)); /* its allocator ends the program there */
     void *aligned = memalign(64, 333), *zeros = calloc(3, 7);
     free(block);
