@@ -2,7 +2,7 @@
 
 module Bench
   # One target and what was measured, as text. `workload` is nil for the mean; `kind` is one of :mean, :watched,
-  # :time, :rss, :collections, :pair, :start, :objects, :blocks_time, :block_bytes.
+  # :time, :rss, :collections, :pair, :start, :objects, :record, :blocks_time, :block_bytes.
   Verdict = Struct.new(:workload, :kind, :target, :measured, :met, keyword_init: true)
 
   # What heapline is held to.
@@ -17,6 +17,7 @@ module Bench
     WATCHED = 1.02
     BLOCKS_TIME = 1.5
     BLOCK_BYTES = 40
+    RECORD = { "documents" => 1.5, "short_strings" => 2.0 }.freeze
     OBJECTS = { "object_loop" => 2.0, "object_mix" => 1.3 }.freeze
 
     # comparisons: Array of Comparison
@@ -36,7 +37,8 @@ module Bench
       return [objects(comparison)].compact if comparison.workload.objects?
       return [block_bytes(comparison)].compact if comparison.workload.live?
 
-      [time(comparison), rss(comparison), collections(comparison), blocks_time(comparison)].compact
+      [time(comparison), rss(comparison), collections(comparison), blocks_time(comparison),
+       record(comparison)].compact
     end
 
     # Geometric mean of a tool's median ratios over the Ruby workloads, nil where it ran none; figure: :wall or :cpu
@@ -106,6 +108,15 @@ module Bench
       return unless ratio && comparison.workload.name == "documents"
 
       verdict(comparison, :blocks_time, "blocks: CPU ≤ #{BLOCKS_TIME}", format("%.3f", ratio), ratio <= BLOCKS_TIME)
+    end
+
+    # Every event recorded with its stack: on the application mix, and where a program does little but allocate.
+    def record(comparison)
+      ratio = comparison.ratio("record", :wall)&.median
+      limit = RECORD[comparison.workload.name]
+      return unless ratio && limit
+
+      verdict(comparison, :record, "record: time ≤ #{limit}", format("%.3f", ratio), ratio <= limit)
     end
 
     # All that heapline takes, for each block.

@@ -31,9 +31,10 @@ module Bench
   # none.
   class Tools
     ROOT = File.expand_path("../..", __dir__)
-    NAMES = ["plain", "heapline", "blocks", "watched", "mwrap", "heaptrack", *Tool::OBJECTS].freeze
+    NAMES = ["plain", "heapline", "blocks", "watched", "record", "mwrap", "heaptrack", *Tool::OBJECTS].freeze
     TRACERS = File.join(ROOT, "bench/harness/tracers")
     WATCH = File.join(ROOT, "bench/harness/watch.rb")
+    CAPTURE = File.join(ROOT, "lib/heapline/capture.so")
     COUNTS = '(require "bundler/setup"; require "fiddle"; ' \
              'Fiddle::Function.new(Fiddle.dlopen(nil)["heapline_enabled"], [], 4).call == 1)'
 
@@ -96,6 +97,15 @@ module Bench
       watch = '(env -u LD_PRELOAD "$0" "$1" $$ "$2" >/dev/null 2>&1 &); shift 2; exec "$@"'
       prefix = ["sh", "-c", watch, RbConfig.ruby, WATCH, @scratch]
       Tool.new(name: "watched", version: tool.version, preload: [environment, prefix], evidence: COUNTS)
+    end
+
+    # Through its command, which writes the capture beside the program and is in the times, as with heaptrack.
+    def record
+      return "not built: run rake compile" unless File.exist?(@core) && File.exist?(CAPTURE)
+
+      file = File.join(@scratch, "recorded.hlc")
+      preload = [{}, [@interpreter.path, File.join(ROOT, "exe/heapline"), "record", "-o", file]]
+      Tool.new(name: "record", version: own_version, preload: preload, evidence: COUNTS)
     end
 
     # heapline with accounting of Ruby objects.

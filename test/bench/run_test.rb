@@ -41,7 +41,7 @@ module Bench
     def expected(workload, tools)
       return tools & (Tool::ALWAYS + Tool::OBJECTS) if workload.objects?
 
-      tools - Tool::OBJECTS - (workload.start? ? %w[watched blocks] : [])
+      tools - Tool::OBJECTS - (workload.start? ? %w[watched blocks record] : [])
     end
 
     def assert_complete(measurement)

@@ -70,6 +70,11 @@ module Bench
       end
     end
 
+    def test_recordings_have_targets_of_their_own
+      assert_equal ["record: time ≤ 1.5"], missed(comparison("documents", plain: [{}], record: [{ wall: 1.51 }]))
+      assert_empty missed(comparison("short_strings", plain: [{}], record: [{ wall: 1.99 }]))
+    end
+
     def test_kept_blocks_have_targets_of_their_own
       live = { figures: { "live_blocks" => 1024.0 } }
       met = [40, 41].map do |bytes|
