@@ -122,7 +122,7 @@ HL_COLD static void keep_block(void *block, size_t usable, uintptr_t caller) {
     struct hl_block_tail tail = {.stack = hl_stack_here(caller)};
     if (lane) {
         tail.ruby_stack = hl_ruby_stack_here(lane);
-        tail.thread = lane->record->owner;
+        tail.thread = hl_load32(&lane->record->owner);
     }
     hl_block_set(block, usable, tail);
     hl_guard_leave(thread);

@@ -187,7 +187,7 @@ HL_COLD static void begin_thread(struct hl_recording *recording, const struct hl
         recording->generation = 0;
         memset(&recording->stack, 0, offsetof(struct hl_call_stack, pcs));
     }
-    recording->owner = lane->record->owner;
+    recording->owner = hl_load32(&lane->record->owner);
     hl_add_shared(&hl_ring.header->threads, 1);
     tell_thread(recording, lane->index, HL_EVENT_THREAD_START);
 }
@@ -228,7 +228,7 @@ HL_INLINE int enter(struct hl_recording *recording, const struct hl_lane *lane) 
     recording->writing++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (HL_UNLIKELY(!hl_load32(&hl_recorder.on))) return 0;
-    if (HL_UNLIKELY(recording->owner != lane->record->owner || recording->number != recordings))
+    if (HL_UNLIKELY(recording->owner != hl_load32(&lane->record->owner) || recording->number != recordings))
         begin_thread(recording, lane);
     if (HL_UNLIKELY(recording->generation != lane->generation)) tell_generation(recording, lane);
     return 1;
