@@ -64,6 +64,8 @@ struct Sums {
     }
 };
 
+class Cells;
+
 class Analysis {
   public:
     /* Who allocated. */
@@ -75,8 +77,8 @@ class Analysis {
     static const int SIZES = 65; /* by the bits of a size */
     static const int AGES = 34;  /* by the bits of a lifespan in generations */
 
-    /* Reads it from its beginning to the query's end. Throws Cancelled. */
-    Analysis(Reader &reader, const Query &query, const Job &job);
+    /* Reads it from its beginning to the query's end. Throws Cancelled. cells: where each block goes, too, or none. */
+    Analysis(Reader &reader, const Query &query, const Job &job, Cells *cells = nullptr);
 
     const std::vector<Context> &contexts() const {
         return contexts_;
@@ -146,6 +148,7 @@ class Analysis {
 
     Reader &reader_;
     const Query query_;
+    Cells *const cells_;
     Column<uint64_t> suited_; /* bits by birth: did it live as long as was asked for? */
     uint64_t births_ = 0;
 

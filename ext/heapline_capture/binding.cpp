@@ -75,6 +75,7 @@ void Init_capture(void) {
     define_about(capture);
     define_analysis(capture);
     define_paths(capture);
+    define_cells(capture);
     define_plan(native);
     define_drain(native, heapline::error_class);
 }

@@ -12,6 +12,7 @@
 #include "../heapline_heap/computing.hpp"
 #include "../heapline_heap/raising.hpp"
 #include "analysis.hpp"
+#include "cells.hpp"
 #include "reader.hpp"
 #include "sites.hpp"
 #include "tree.hpp"
@@ -30,7 +31,9 @@ struct Owner {
     std::unique_ptr<Tree> tree;
     std::vector<Site> sites;
     std::vector<Timeline::Span> spans;
-    std::vector<uint32_t> frames;
+    std::vector<uint32_t> frames, rows;
+    std::unique_ptr<Cells> cells;
+    std::string bytes;
 };
 
 /* Raise where it was not set up, or is being read. */
@@ -41,6 +44,7 @@ Owner &analysed(VALUE self);
 void define_about(VALUE capture);    /* what the capture says of itself */
 void define_analysis(VALUE capture); /* analyse, and what one pass adds up */
 void define_paths(VALUE capture);    /* sites, stacks, trees */
+void define_cells(VALUE capture);    /* what a page recomputes from */
 
 } // namespace capture
 } // namespace heapline

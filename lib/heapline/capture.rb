@@ -16,6 +16,7 @@ module Heapline
     DIRECTIONS = %i[top_down bottom_up].freeze
     GROUPS = Sites::KINDS
     NANOSECONDS = 1_000_000_000
+    CELLS = 1_000_000
 
     # path: the file. choice: see Choice; without one all of malloc's blocks. progress: called with [bytes read, bytes
     # in all], at most 20 times a second. Raises Error where nothing can be read.
@@ -83,6 +84,14 @@ module Heapline
         Model::Capture::Stack.new(frames: path.map { |number| frames[number] }.freeze, thread: threads[thread],
                                   tag: tags[tag], sums: Model::Capture::Sums.of(sums))
       end
+    end
+
+    # [seconds of a span, spans, String]: blocks by row, by when they were born and by when they ended, for a page that
+    # sums up what is chosen; see ext/heapline_capture/cells.hpp. The capture is read once more. rows: a number for each
+    # of `stacks`. most: cells; where there would be more, spans are longer. progress: as for open.
+    def cells(rows, most: CELLS, &progress)
+      width, spans, data = @native.cells(rows, most, &progress)
+      [width.fdiv(NANOSECONDS), spans, data]
     end
 
     # Array of Model::Capture::Moment: the recording in at most `points` spans of equal length.

@@ -11,6 +11,7 @@
 #include "../../ext/heapline_capture/about.hpp"
 #include "../../ext/heapline_capture/analysis.hpp"
 #include "../../ext/heapline_capture/block.hpp"
+#include "../../ext/heapline_capture/cells.hpp"
 #include "../../ext/heapline_capture/columns.hpp"
 #include "../../ext/heapline_capture/event.hpp"
 #include "../../ext/heapline_capture/lifespans.hpp"
@@ -63,6 +64,13 @@ static void check(Reader &reader, const Query &query) {
     for (const Site &site : sites(reader.names(), analysis.contexts())) bytes += site.sums.allocated.bytes;
     if (bytes != analysis.sums().allocated.bytes) std::abort();
     if (analysis.timeline().spans().size() > Timeline::MOST) std::abort();
+    Cells cells(std::vector<uint32_t>(analysis.contexts().size()), analysis, 16);
+    Analysis(reader, query, heapline::Job(), &cells);
+    std::string packed = cells.bytes();
+    uint64_t told = 0;
+    for (Bytes rest(packed); !rest.empty(); told += rest.varint())
+        for (int i = 0; i < 4; i++) rest.varint();
+    if (told != analysis.sums().allocated.bytes) std::abort();
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {

@@ -44,6 +44,65 @@ module Heapline
       end
     end
 
+    # What the page of a capture does: sums of cells by row.
+    def summed(cells, from, to)
+      all = Hash.new { |sums, row| sums[row] = [0] * 8 }
+      cells.each do |row, born, ended, temporary, peak, *sum|
+        next unless born >= from && born < to
+
+        lives = ended.nil? || ended >= to
+        { 0 => true, 2 => peak, 4 => lives, 6 => temporary && !lives }.each do |at, counts|
+          2.times { |i| all[row][at + i] += counts ? sum[i] : 0 }
+        end
+      end
+      all
+    end
+
+    # Array of [row, span of birth, of the end or nil, temporary?, at the peak?, blocks, bytes].
+    def decoded(bytes)
+      row = 0
+      varints(bytes).each_slice(5).map do |further, born, length, blocks, size|
+        row += further
+        ended = length - 1 + (born >> 2) if length.positive?
+        [row, born >> 2, ended, born.anybits?(1), born.anybits?(2), blocks, size]
+      end
+    end
+
+    def varints(bytes)
+      bytes.bytes.slice_when { |byte, _| byte < 0x80 }.map do |part|
+        part.each_with_index.sum { |byte, at| (byte & 0x7f) << (7 * at) }
+      end
+    end
+
+    # Every window between two spans: what is told of each stack is what the engine tells of it.
+    def assert_cells(capture, path, spans: 64, **options)
+      stacks = capture.stacks
+      width, number, bytes = capture.cells(stacks.each_index.to_a, **options)
+      assert_equal spans, number
+      cells = decoded(bytes)
+      [[0, spans], [0, spans / 2], [spans / 3, spans], [spans / 4, spans / 2]].each do |from, to|
+        part = Capture.open(path, from: from * width, to: (to * width if to < spans))
+        expected = part.stacks.to_h { |stack| [stack.to_a.first(3), stack.sums.to_a] }
+        found = summed(cells, from, to).transform_keys { |row| stacks[row].to_a.first(3) }
+        unless from.zero? && to == spans # the peak is that of the whole
+          [expected, found].each { |all| all.each_value { |sums| sums[2, 2] = nil, nil } }
+        end
+        assert_equal expected, found
+      end
+    end
+
+    def test_cells_tell_of_every_window_what_a_choice_of_time_does
+      each_random { |capture, _, builder| Captures.file(builder.to_s) { |path| assert_cells(capture, path) } }
+    end
+
+    def test_few_cells_make_spans_longer
+      each_random do |capture, _, builder|
+        spans = capture.cells(capture.stacks.each_index.to_a, most: 200)[1]
+        assert_operator spans, :<, 64
+        Captures.file(builder.to_s) { |path| assert_cells(capture, path, spans: spans, most: 200) }
+      end
+    end
+
     def table(capture, by)
       capture.sites(by: by).to_h { |group| [group.key, group.sums.to_a] }
     end
