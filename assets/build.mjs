@@ -1,4 +1,4 @@
-// Bundles src/ into report.js, heap.js, leaks.js and report.css in the folder that is the argument. The same sources and the same lock
+// Bundles src/ into a script for each page and report.css in the folder that is the argument. The same sources and the same lock
 // file give the same bytes: no source map, no date, no path.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
@@ -23,7 +23,8 @@ const options = {
 };
 const style = await build({ ...options, entryPoints: ["src/report.css"] });
 writeFileSync(join(out, "report.css"), style.outputFiles[0].text);
-for (const [name, entry] of [["report.js", "src/main.ts"], ["heap.js", "src/heap/main.ts"], ["leaks.js", "src/leaks/main.ts"]]) {
+const pages = [["report.js", "src/main.ts"], ...["heap", "leaks", "capture"].map((page) => [`${page}.js`, `src/${page}/main.ts`])];
+for (const [name, entry] of pages) {
   const script = await build({ ...options, entryPoints: [entry], format: "iife" });
   const notice = notices(script.metafile);
   writeFileSync(join(out, name), `${notice && `/* Contains\n\n${notice}\n*/\n`}${script.outputFiles[0].text}`);

@@ -9,7 +9,7 @@ module Tasks
   # lie in the cache, one folder for each lock file.
   class Assets
     BUNDLE = "lib/heapline/format/html"
-    FILES = %w[report.js heap.js leaks.js report.css].freeze
+    FILES = %w[report.js heap.js leaks.js capture.js report.css].freeze
     # What npm needs to install, and what is bundled.
     PACKAGES = %w[package.json package-lock.json .npmrc].freeze
 

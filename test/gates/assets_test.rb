@@ -15,7 +15,8 @@ class AssetsTest < Minitest::Test
     end
   end
 
-  BUILT = { "report.js" => "1;\n", "heap.js" => "2;\n", "leaks.js" => "3;\n", "report.css" => "b{}\n" }.freeze
+  BUILT = { "report.js" => "1;\n", "heap.js" => "2;\n", "leaks.js" => "3;\n",
+            "capture.js" => "4;\n", "report.css" => "b{}\n" }.freeze
   GOOD = { "assets/src/main.ts" => "1;", "assets/package-lock.json" => "{}",
            **BUILT.transform_keys { |name| "lib/heapline/format/html/#{name}" } }.freeze
 

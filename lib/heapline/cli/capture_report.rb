@@ -24,7 +24,7 @@ module Heapline
       SHEETS = SheetFormat::NAMES
       # Of these every stack is written, whatever is shown in text.
       STACKS = { "collapsed" => :Collapsed, "speedscope" => :Speedscope, "pprof" => :Pprof, "firefox" => :Firefox,
-                 "massif" => :Massif }.freeze
+                 "massif" => :Massif, "html" => :Html }.freeze
       FORMATS = [*SHEETS, *STACKS.keys].freeze
       # Spans of a timeline in text, and where programs read it.
       POINTS = 30
@@ -42,13 +42,13 @@ module Heapline
       # The exit status: 1 where something could not be read or was lost.
       def call
         check
-        progress = Format::Progress.new(@err)
-        @capture = Capture.open(@path, **CaptureChoice.of(@options)) { |done, total| progress.call(done, total) }
-        progress.finish
+        @progress = Format::Progress.new(@err)
+        @capture = Capture.open(@path, **CaptureChoice.of(@options), &@progress)
+        @progress.finish
         write
         @capture.problems.empty? ? OK : PROBLEM
       ensure
-        progress&.finish
+        @progress&.finish
       end
 
       private
@@ -85,7 +85,8 @@ module Heapline
 
       def stacks
         require_relative "../format/capture/#{name}"
-        Format::Capture.const_get(STACKS.fetch(name)).new(metric: metric)
+        reading = name == "html" ? { progress: @progress } : {} # a page reads it once more
+        Format::Capture.const_get(STACKS.fetch(name)).new(metric: metric, **reading)
       end
 
       def metric

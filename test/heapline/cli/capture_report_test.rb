@@ -38,6 +38,13 @@ module Heapline
         assert_match(/\Athread,.*peak_bytes/, out)
       end
 
+      def test_a_page
+        status, out, err = report("--format", "html", "--metric", "live", "--thread", "worker")
+        assert_equal [0, ""], [status, err]
+        assert_includes out, '"metric":"live"'
+        assert_equal 2, report("--format", "html", "--tree").first
+      end
+
       def test_a_capture_that_was_cut_short_is_a_problem
         status, out, = report(bytes: Captures.random(1, 400).to_s(totals: nil))
         assert_equal 1, status

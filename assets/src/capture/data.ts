@@ -1,0 +1,68 @@
+// What Heapline::Format::Capture::PageData wrote: frames, call paths, and blocks as cells.
+
+export const METRICS = ["peak", "live", "allocated", "temporary", "count"] as const;
+export type Metric = (typeof METRICS)[number];
+
+/** What a frame is: of Ruby, native, or what stands for other frames. */
+export const enum FrameKind { Ruby, Native, Special }
+
+export interface CaptureReport {
+  version: string;
+  /** Shown first. */
+  metric: Metric;
+  command: string;
+  facts: string[];
+  tiles: [string, string, string | null][];
+  /** What is missing, in sentences. */
+  notes: string[];
+  /** Columns by number of the frame; `name`, `path` and `gem` are numbers in the strings. */
+  frames: { name: number[]; path: number[]; line: number[]; kind: FrameKind[]; gem: number[]; source: Record<string, string> };
+  /** The tree of call paths: node 0 is the root, a parent's number is below that of its children. */
+  nodes: { parent: number[]; frame: number[] };
+  /** Who allocated: where a path ends, and numbers in `threads` and `tags`. */
+  rows: { node: number[]; thread: number[]; tag: number[] };
+  threads: (string | null)[];
+  tags: (string | null)[];
+  strings: string[];
+  /** See ext/heapline_capture/cells.hpp; base64. */
+  cells: string;
+  /** Seconds of a span, and how many spans there are. */
+  width: number;
+  spans: number;
+  /** Columns; seconds and bytes. */
+  plot: {
+    time: number[]; live_bytes: number[]; most_bytes: number[]; rss: (number | null)[]; heap_bytes: (number | null)[]; collections: number[];
+    peak_at: number; step: number;
+  };
+}
+
+/** What frames are called. */
+export class Frames {
+  constructor(private readonly report: CaptureReport) {}
+
+  name(frame: number): string { return frame === 0 ? "all" : this.string(this.report.frames.name[frame]); }
+  gem(frame: number): string { return this.string(this.report.frames.gem[frame]); }
+  path(frame: number): string { return this.string(this.report.frames.path[frame]); }
+  kind(frame: number): FrameKind { return this.report.frames.kind[frame]; }
+  source(frame: number): string { return this.report.frames.source[frame] ?? ""; }
+
+  /** "app.rb:12"; of native code its source or library. */
+  place(frame: number): string {
+    const line = this.report.frames.line[frame];
+    return line > 0 ? `${this.path(frame)}:${line}` : this.path(frame);
+  }
+
+  /** Which frames have all words, by number. */
+  matching(text: string): Uint8Array {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    return Uint8Array.from(this.report.frames.name, (_, frame) => {
+      if (frame === 0 || words.length === 0) return 0;
+      const straw = `${this.name(frame)}\n${this.place(frame)}\n${this.gem(frame)}`.toLowerCase();
+      return words.every((word) => straw.includes(word)) ? 1 : 0;
+    });
+  }
+
+  private string(number: number): string {
+    return this.report.strings[number] ?? "";
+  }
+}

@@ -1,0 +1,112 @@
+// The table: where memory was allocated, as the accounting has it: the innermost line of Ruby, and the library that allocated on its
+// behalf.
+import { el, place, section, select } from "../dom";
+import { type Column, Grid, type Named } from "../grid";
+import { bytes, count } from "../units";
+import type { Sums } from "./cells";
+import { type CaptureReport, FrameKind, type Frames, type Metric, METRICS } from "./data";
+
+type Grouping = "line" | "method" | "file" | "gem" | "thread" | "tag";
+
+const GROUPINGS: [Grouping, string][] = [["line", "line"], ["method", "method"], ["file", "file"], ["gem", "gem"], ["thread", "thread"], ["tag", "tag"]];
+
+interface Rows extends Named {
+  sums: Record<Metric, number[]>;
+  label(row: number): string;
+  grouping: Grouping;
+}
+
+const of = (key: Metric, meaning: string, rank: number): Column<Rows> => ({
+  key, title: key === "peak" ? "at peak" : key, meaning, rank, value: (rows, row) => rows.sums[key][row], text: key === "count" ? count : bytes,
+});
+const COLUMNS: Column<Rows>[] = [
+  of("peak", "Bytes that were live when most were", 1), of("live", "Bytes that are live at the end of the time that is chosen", 2),
+  of("allocated", "Bytes of all that were born", 3), of("temporary", "Bytes that were freed in the GC generation of their birth or the next", 4),
+  of("count", "Blocks that were born", 5),
+];
+
+interface Site { line: string; method: string; file: string; gem: string }
+
+export class Sites {
+  readonly element: HTMLElement;
+  private readonly sites: Site[];
+  private readonly grid: Grid<Rows>;
+  private grouping: Grouping = "line";
+  private sums: Sums | null = null;
+
+  /** opened: with the words of a row that was chosen. */
+  constructor(private readonly report: CaptureReport, private readonly frames: Frames, opened: (words: string) => void) {
+    const cache = new Map<number, Site>();
+    this.sites = report.rows.node.map((node) => {
+      let found = cache.get(node);
+      if (!found) cache.set(node, (found = this.site(node)));
+      return found;
+    });
+    this.grid = new Grid<Rows>(COLUMNS, report.metric, this.rows(null), {
+      caption: "Where memory was allocated", nothing: "Nothing was allocated.", title: ({ grouping }) => (grouping === "line" ? "location" : grouping),
+      name: (rows, row, attributes) => [el("button", { type: "button", title: rows.name(row), ...attributes }, ...words(rows, row))],
+      open: (rows, row) => { if (rows.grouping !== "thread" && rows.grouping !== "tag") opened(rows.name(row).replace(/ via .*/, "")); },
+    });
+    this.element = section("sites", "Where it was allocated",
+      el("div", { class: "toolbar" }, select("Sum by", GROUPINGS, (key) => { this.grouping = key as Grouping; this.draw(); }), this.grid.sortChoice), this.grid.element);
+  }
+
+  show(sums: Sums): void {
+    this.sums = sums;
+    this.draw();
+  }
+
+  private draw(): void {
+    const rows = this.rows(this.sums);
+    this.grid.show(rows, Uint32Array.from({ length: rows.count }, (_, row) => row));
+  }
+
+  private rows(sums: Sums | null): Rows {
+    const { grouping } = this;
+    const numbers = new Map<string, number>();
+    const figures: Record<Metric, number[]> = { peak: [], live: [], allocated: [], temporary: [], count: [] };
+    const labels: string[] = [];
+    for (let at = 0; sums && at < this.sites.length; at++) {
+      if (sums.count[at] === 0) continue;
+      const name = this.nameOf(at);
+      let row = numbers.get(name);
+      if (row === undefined) {
+        numbers.set(name, (row = labels.length));
+        labels.push(grouping === "line" ? this.sites[at].method : "");
+        for (const metric of METRICS) figures[metric].push(0);
+      }
+      for (const metric of METRICS) figures[metric][row] += sums[metric][at];
+    }
+    const names = [...numbers.keys()];
+    return { count: names.length, name: (row) => names[row], label: (row) => labels[row], sums: figures, grouping };
+  }
+
+  private nameOf(row: number): string {
+    const { report } = this;
+    if (this.grouping === "thread") return report.threads[report.rows.thread[row]] ?? "(other)";
+    if (this.grouping === "tag") return report.tags[report.rows.tag[row]] ?? "(no tag)";
+    return this.sites[row][this.grouping];
+  }
+
+  private site(end: number): Site {
+    const { frames, report: { nodes } } = this;
+    let node = end;
+    while (node !== 0 && frames.kind(nodes.frame[node]) !== FrameKind.Ruby) node = nodes.parent[node];
+    const leaf = nodes.frame[end];
+    const native = frames.kind(leaf) === FrameKind.Native;
+    if (node === 0) {
+      const library = native ? frames.path(leaf) : "(unknown)";
+      return { line: native ? frames.name(leaf) : "(unknown)", method: frames.name(leaf), file: library, gem: frames.gem(leaf) || "(application)" };
+    }
+    const ruby = nodes.frame[node];
+    const via = native && frames.gem(leaf) !== "ruby core" ? ` via ${frames.path(leaf).split("/").at(-1)}` : "";
+    return { line: `${frames.place(ruby) || frames.name(ruby)}${via}`, method: frames.name(ruby), file: frames.path(ruby) || frames.name(ruby), gem: frames.gem(ruby) || "(application)" };
+  }
+}
+
+function words(rows: Rows, row: number): (HTMLElement | false)[] {
+  const [, location, via] = /^(.*?)( via [^/]*)?$/s.exec(rows.name(row)) ?? ["", rows.name(row), ""];
+  const label = rows.label(row);
+  const name = rows.grouping === "line" || rows.grouping === "file" ? place(location) : [el("bdi", {}, location)];
+  return [...name, label !== "" && label !== location && el("span", { class: "label" }, ` ${label}`), via !== undefined && via !== "" && el("span", { class: "via" }, via)];
+}

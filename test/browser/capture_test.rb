@@ -1,0 +1,207 @@
+# frozen_string_literal: true
+
+require "browser/support"
+require "support/captures"
+require "heapline/capture"
+require "heapline/format/capture/html"
+
+# The page of a recording: its call paths, what narrows them, and that its figures are those of the report.
+class BrowserCaptureTest < Minitest::Test
+  include BrowserCase
+
+  MS = 1_000_000
+  MAIN = ["main", "/srv/app.rb", 1, nil, nil].freeze
+  LOAD = ["Shop#load", "/srv/shop.rb", 12, nil, nil].freeze
+  PARSE = ["Xml.parse", "/g/gems/xml-1.0/lib/xml.rb", 7, nil, nil].freeze
+  NATIVE = ["xmlNewNode", nil, nil, "/usr/lib/libxml2.so.2", 16].freeze
+
+  # 64 ms: 600 bytes that stay, 300 from 10 to 30 ms, 100 natively by a worker under a tag.
+  def planted
+    Captures::Builder.new.tap do |builder|
+      builder.birth(0, 600, [MAIN, LOAD], thread: "main")
+      short = builder.birth(10 * MS, 300, [MAIN, PARSE], thread: "main")
+      builder.birth(20 * MS, 100, [MAIN, PARSE, NATIVE], thread: "worker", tag: "job")
+      builder.end(30 * MS, short, thread: "main")
+      builder.mark((64 * MS) - 1000, :gc_start)
+    end
+  end
+
+  # Yields the page of what a builder recorded, and the path of the capture.
+  def open_capture(builder = planted, **options)
+    @captures ||= 0
+    @path = File.join(@directory, "run#{@captures += 1}.hlc")
+    File.binwrite(@path, builder.to_s)
+    open_page(Heapline::Format::Capture::Html.new, Heapline::Capture.open(@path), **options)
+  end
+
+  # Labels of the frames that are drawn, as they are read to who cannot see them.
+  def frames(page)
+    page.value("Array.from(document.querySelectorAll('.frame'), (each) => each.title)")
+  end
+
+  # Widths by name.
+  def widths(page)
+    page.value("Object.fromEntries(Array.from(document.querySelectorAll('.frame'), " \
+               "(each) => [each.title.split(',')[0], each.getBoundingClientRect().width]))")
+  end
+
+  def slide(page, label, span)
+    page.value(<<~JS)
+      (() => { const slider = document.querySelector(#{"input[aria-label='#{label}']".to_json});
+        slider.value = #{span}; slider.dispatchEvent(new Event("input")); })()
+    JS
+  end
+
+  def whole(page)
+    texts(page, "#paths .found").first
+  end
+
+  def press_frame(page, name)
+    page.value("Array.from(document.querySelectorAll('.frame')).find((each) => each.title.startsWith(" \
+               "#{name.to_json})).click(); true")
+  end
+
+  # Choose each span from `from` until `to`.
+  def window(page, from, to)
+    page.click(".ranges + .toolbar button")
+    slide(page, "Until", to)
+    slide(page, "Born from", from)
+  end
+
+  def test_frames_are_as_wide_as_their_share
+    page = open_capture
+    assert_equal ["all, 1.00 kB, 100 %", "main, /srv/app.rb:1, 1.00 kB, 100 %",
+                  "Shop#load, /srv/shop.rb:12, 600 B, 60 %", "Xml.parse, /g/gems/xml-1.0/lib/xml.rb:7, 400 B, 40 %",
+                  "xmlNewNode, /usr/lib/libxml2.so.2, 100 B, 10 %"].sort, frames(page).sort
+    found = widths(page)
+    all = found["all"] + 1
+    assert_in_delta 0.6 * all, found["Shop#load"] + 1, 0.5
+    assert_in_delta 0.1 * all, found["xmlNewNode"] + 1, 0.5
+    assert_equal ["1.00 kB", "700 B", "1.00 kB", "300 B"], texts(page, ".summary dd:not(.note)")
+  end
+
+  def test_from_who_allocated
+    page = open_capture
+    choose(page, "Paths", "up")
+    assert_includes frames(page), "Xml.parse, /g/gems/xml-1.0/lib/xml.rb:7, 300 B, 30 %"
+    assert_equal 3, frames(page).grep(/\Amain/).size
+  end
+
+  def test_other_figures
+    page = open_capture
+    { "live" => "700 B in all", "allocated" => "1.00 kB in all", "temporary" => "300 B in all",
+      "count" => "3 in all" }.each do |metric, words|
+      choose(page, "Show", metric)
+      assert_equal words, whole(page)
+    end
+  end
+
+  def test_one_thread_and_one_tag
+    page = open_capture
+    choose(page, "Thread", "2")
+    assert_equal "100 B in all", whole(page)
+    choose(page, "Thread", "-1")
+    choose(page, "Tag", "0")
+    assert_equal "900 B in all", whole(page)
+  end
+
+  def test_search_marks_and_tells_its_share
+    page = open_capture
+    page.press("/")
+    page.type("XML.rb")
+    assert_equal "1 frame matches: 400 B of 1.00 kB passed through, 40 %", whole(page)
+    assert_equal ["Xml.parse"], texts(page, ".frame.match .frame-words > bdi")
+  end
+
+  def test_into_a_frame_and_back_by_mouse_and_keys
+    page = open_capture
+    press_frame(page, "Xml.parse")
+    assert_in_delta widths(page)["all"], widths(page)["Xml.parse"], 0.1
+    refute_includes widths(page).keys, "Shop#load"
+    assert_includes texts(page, ".frame-detail").first, "400 B, 40 %"
+    page.press("ArrowDown")
+    assert_match(/\AxmlNewNode/, page.value("document.activeElement.title"))
+    page.press("Enter")
+    assert_in_delta widths(page)["all"], widths(page)["xmlNewNode"], 0.1
+    3.times { page.press("Escape") }
+    assert_includes widths(page).keys, "Shop#load"
+  end
+
+  def test_a_part_of_the_time
+    page = open_capture
+    window(page, 5, 64)
+    choose(page, "Show", "allocated")
+    assert_equal "400 B in all", whole(page)
+    choose(page, "Show", "live")
+    assert_equal "100 B in all", whole(page)
+    slide(page, "Until", 25)
+    assert_equal "400 B in all", whole(page)
+    page.click(".ranges + .toolbar button")
+    assert_equal "700 B in all", whole(page)
+  end
+
+  # The page says of any part what the command says of it.
+  def test_parts_of_a_random_program
+    builder = Captures.random(5, 900)
+    page = open_capture(builder)
+    width = seconds_a_span
+    [[0, 20], [10, 40], [33, 64], [63, 64]].each do |from, to|
+      window(page, from, to)
+      sums = Heapline::Capture.open(@path, from: from * width, to: (to * width if to < 64)).sums
+      { "allocated" => sums.bytes, "live" => sums.live_bytes, "temporary" => sums.temporary_bytes }.each do |key, bytes|
+        choose(page, "Show", key)
+        assert_equal "#{Heapline::Format::Units.bytes(bytes)} in all", whole(page), [from, to, key].inspect
+      end
+    end
+  end
+
+  def seconds_a_span
+    capture = Heapline::Capture.open(@path)
+    capture.cells(capture.stacks.map { 0 }).first
+  end
+
+  def test_the_table
+    page = open_capture
+    assert_equal ["/srv/shop.rb:12", "/g/gems/xml-1.0/lib/xml.rb:7", "/g/gems/xml-1.0/lib/xml.rb:7 via libxml2.so.2"],
+                 locations(page)
+    choose(page, "Sum by", "gem")
+    assert_equal ["(application)", "xml"], locations(page)
+    page.click("tbody .open")
+    assert_equal "(application)", page.value("document.querySelector('input[type=search]').value")
+  end
+
+  HOSTILE = ["<script>document.title='pwned'</script>", "</script><img src=x onerror=alert(1)>", "\e[31mred\a",
+             "nul\0", "\u202Egpj", "bad\xFF"].freeze
+
+  def test_hostile_names_are_names
+    builder = Captures::Builder.new
+    HOSTILE.each_with_index do |name, at|
+      builder.birth(at * MS, 100, [[name, "/a/#{name}", 1, nil, nil]], thread: name, tag: name)
+    end
+    builder.header["command"] = HOSTILE.join("\0")
+    page = open_capture(builder)
+    assert_includes page.value("document.body.innerText"), "<script>document.title='pwned'</script>"
+    refute_match(/[\e\a\0\u202E]/, page.value("document.body.innerText"))
+    assert_equal 0, page.value("document.querySelectorAll('main script, main img').length")
+    refute_equal "pwned", page.value("document.title")
+  end
+
+  def test_a_capture_of_nothing
+    builder = Captures::Builder.new
+    builder.mark(0, :gc_start)
+    assert_includes texts(open_capture(builder), ".empty"), "There are no such blocks in this part."
+  end
+
+  def test_for_everybody
+    [false, true].each do |dark|
+      page = open_capture(dark: dark)
+      page.press("/")
+      page.type("Xml")
+      assert_empty violations(page)
+    end
+  end
+
+  def test_narrow
+    assert open_capture(width: 400).value("document.documentElement.scrollWidth <= 400")
+  end
+end
