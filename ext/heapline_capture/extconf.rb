@@ -25,9 +25,9 @@ $CXXFLAGS = "-std=c++17 -O2 -g -fPIC -fvisibility=hidden -fvisibility-inlines-hi
             "-Wno-unused-parameter"
 $CPPFLAGS << " -D_GNU_SOURCE"
 $DLDFLAGS << " -Wl,--version-script=#{File.join(__dir__, "capture.map")}"
-# How long computations wait for Ruby is the same as for heap dumps.
-$VPATH << "$(srcdir)/../heapline_heap"
-$srcs = Dir[File.join(__dir__, "*.cpp")].map { |path| File.basename(path) }.sort + ["waiting.cpp"]
+# How computations wait for Ruby is the same as for heap dumps (see depend).
+$srcs = Dir[File.join(__dir__, "*.cpp")].map { |path| File.basename(path) }.sort
+$objs = [*$srcs, "waiting.cpp"].map { |source| source.sub(/cpp\z/, $OBJEXT) }
 
 found = MakeMakefile["C++"].try_link(MINIMUM, "-std=c++17") && have_header("zstd.h") &&
         have_library("zstd", "ZSTD_decompress")

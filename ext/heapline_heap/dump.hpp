@@ -71,6 +71,10 @@ class Dump {
     const Classes &classes() const {
         return classes_;
     }
+    bool was_read() const {
+        return survey_ != nullptr;
+    }
+    /* Once it was read. */
     const Survey &survey() const {
         return *survey_;
     }

@@ -43,8 +43,14 @@ VALUE dominate(VALUE self) {
     return self;
 }
 
+const Dump &surveyed(VALUE self) {
+    const Dump &dump = *owner_at(self, Dump::survey_only).dump;
+    if (!dump.was_read()) raise_failure("the dump was not read");
+    return dump;
+}
+
 const Survey &survey_of(VALUE self) {
-    return owner_at(self, Dump::survey_only).dump->survey();
+    return surveyed(self).survey();
 }
 
 VALUE has_index(VALUE self) {
@@ -102,7 +108,7 @@ VALUE push(VALUE rows, VALUE row, const Figures &figures) {
 /* class_rows -> Array of [class name, type, figures…]; a class may have several rows. */
 VALUE class_rows(VALUE self) {
     Owner &owner = owner_at(self, Dump::survey_only);
-    const Dump &dump = *owner.dump;
+    const Dump &dump = surveyed(self);
     guarded([&] {
         owner.scratch.groups.clear();
         owner.scratch.labels.clear();
@@ -121,7 +127,7 @@ VALUE class_rows(VALUE self) {
 
 /* line_rows -> Array of [file, line, figures…]; nil, nil: not traced. A line with several methods has several rows. */
 VALUE line_rows(VALUE self) {
-    const Dump &dump = *owner_at(self, Dump::survey_only).dump;
+    const Dump &dump = surveyed(self);
     const Survey &survey = dump.survey();
     VALUE rows = rb_ary_new();
     for (uint32_t i = 0; i < survey.places.size(); i++) {

@@ -232,6 +232,13 @@ module Heapline
     end
 
     # Nobody writes to the pipe: only the interruption ends it.
+    def test_a_dump_that_was_not_read_tells_nothing
+      native = HeapDump::Extension.dump_class.new("/proc/self/status")
+      %i[totals class_rows line_rows generation_rows root_rows string_rows].each do |figures|
+        assert_match(/was not read/, assert_raises(Error, figures) { native.public_send(figures) }.message)
+      end
+    end
+
     def test_an_interrupted_wait_ends
       reader, writer = IO.pipe
       path = "/proc/self/fd/#{reader.fileno}"
@@ -248,7 +255,7 @@ module Heapline
     def test_other_threads_run_meanwhile
       reader, writer = IO.pipe
       native = HeapDump::Extension.dump_class.new("/proc/self/fd/#{reader.fileno}")
-      thread = Thread.new { native.read(false, false) }
+      thread = Thread.new { native.read(false, false, false) }
       await { thread.stop? }
       assert_match(/being read by another thread/, assert_raises(Error) { native.totals }.message)
       writer.write(small)
