@@ -193,7 +193,8 @@ HL_COLD static uint32_t name_caller(uintptr_t caller, uint32_t epoch) {
         .kind = HL_FRAME_NATIVE, .path = hl_tree_string(path, strlen(path)), .offset = caller - library.base};
     uint32_t number = hl_tree_frame(&frame);
     if (number && map && map == hl_ruby.library) number |= IN_VM;
-    if (number) fill_slot(caller, epoch, number);
+    /* Before the VM is known nobody can say whether this lies in it: it is named again then. */
+    if (number && hl_ruby.library) fill_slot(caller, epoch, number);
     hl_guard_leave(&hl_thread);
     errno = saved;
     return number;
