@@ -163,7 +163,7 @@ class TestCommandTest < Minitest::Test
     minitest(<<~RUBY)
       KEPT = []
       class WorkTest < Minitest::Test
-        4.times { |i| define_method("test_\#{i}") { KEPT << ("x" * 100_000) } }
+        4.times { |i| define_method("test_\#{i}") { KEPT << ("x" * 1_000_000) } }
       end
       2.times { |worker| fork { [worker, worker + 2].each { |i| WorkTest.new("test_\#{i}").run }; exit!(0) } }
       Process.waitall
@@ -171,7 +171,8 @@ class TestCommandTest < Minitest::Test
     suite = suite("rake", "test")
     assert_predicate suite.status, :success?, suite.err
     assert_equal (0..3).flat_map { |i| ["WorkTest#test_#{i}"] * 2 }, suite.tests.map { |test| test[:name] }.sort
-    suite.tests.each { |test| assert_in_delta 100_000, test[:retained_bytes], 50_000 }
+    # The VM may give back some 100 kB of its own meanwhile.
+    suite.tests.each { |test| assert_in_delta 1_000_000, test[:retained_bytes], 500_000 }
   end
 
   def test_threads_are_told_together
