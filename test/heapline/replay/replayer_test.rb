@@ -55,7 +55,7 @@ class ReplayerTest < Minitest::Test
   end
 
   def test_a_library_without_malloc
-    library = Allocator.find(File.join(Heapline::TestHelper::LIB, "heapline/heap.so"))
+    library = Allocator.find(NativePrograms.library("no_fork"))
     assert_match(/has no malloc of its own/, assert_raises(Heapline::Error) { @replayer.about(library) }.message)
   end
 
