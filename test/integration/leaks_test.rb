@@ -80,7 +80,8 @@ module Heapline
                 "held_by_a_shared_mapping" => /\Amapped memory/,
                 "held_by_tls_of_this_thread" => /\Astack or thread-local storage of thread \d+/,
                 "ruby_held_by_an_object" => /\Athe Ruby object at 0x\h+\z/,
-                "ruby_held_by_a_fiber" => /\Amapped memory/ }.freeze
+                # Or a word that the thread's own stack kept of it.
+                "ruby_held_by_a_fiber" => /\A(mapped memory|stack or thread-local storage)/ }.freeze
 
     def assert_holders
       skip "ptrace is not permitted here" if @report["processes"].first["threads_without_registers"].positive?
