@@ -22,6 +22,7 @@
 enum {
     WAIT_STEP_NS = 200 * 1000,
     WAIT_MOST_NS = 200 * 1000 * 1000, /* for one chunk (E3) */
+    EXEC_MOST_NS = 500 * 1000 * 1000, /* for a drain that has not seen the ring */
     QUIET_STEP_NS = 1000 * 1000,
     QUIET_STEPS = 2000, /* for threads that are writing an event when the recording ends */
 };
@@ -36,6 +37,8 @@ struct hl_recording {
     uint64_t generation;
     struct hl_call_stack stack;
 };
+/* After so long a drain that was not told its ring does not come any more. */
+static const uint64_t ATTACH_MOST_NS = 10ull * 1000 * 1000 * 1000;
 /* In no chunk at all, and full. */
 static const uint64_t NOWHERE = HL_CHUNK_LIMIT;
 
@@ -85,10 +88,12 @@ static void pause_for(long ns) {
     nanosleep(&step, NULL);
 }
 
-/* Nobody will ever read: the drain was killed. */
+/* Nobody will ever read: the drain was killed, or none has come. */
 static int drain_is_gone(void) {
-    const uint32_t drain = hl_load32(&hl_ring.header->drain_pid);
-    return drain && kill((pid_t)drain, 0) && errno == ESRCH;
+    const uint32_t attached = hl_load32(&hl_ring.header->drain_pid);
+    const uint32_t drain = attached ? attached : hl_ring.header->asked_by;
+    if (drain) return kill((pid_t)drain, 0) && errno == ESRCH;
+    return nanoseconds(CLOCK_MONOTONIC) - hl_ring.header->start_ns > ATTACH_MOST_NS;
 }
 
 /* A free chunk; HL_CHUNKS where there is none in time. Where somebody waited in vain, nobody does before the drain has
@@ -410,10 +415,18 @@ void hl_recorder_stop(void) {
     hl_call_stack_destroy();
 }
 
+/* A ring that the drain has not seen yet would be replaced by the next program's. */
+static void wait_for_drain(void) {
+    for (uint64_t waited = 0; waited < EXEC_MOST_NS && !hl_load32(&hl_ring.header->drain_pid) && !drain_is_gone();
+         waited += WAIT_STEP_NS)
+        pause_for(WAIT_STEP_NS);
+}
+
 /* In a vfork child the ring is its parent's. */
 void hl_recorder_exec(int executing) {
     struct hl_ring_header *header = hl_ring.header;
     if (!hl_recording() || header->pid != (uint32_t)getpid()) return;
+    if (executing) wait_for_drain();
     __atomic_store_n(&header->state, executing ? HL_RING_EXECED : HL_RING_RECORDING, __ATOMIC_RELEASE);
 }
 

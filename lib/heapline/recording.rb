@@ -19,17 +19,15 @@ module Heapline
     # path: of the capture. process: Model::ProcessIdentity.
     attr_reader :path, :process
 
-    # ring: path of the ring, which loses its name; path: where the capture goes; nothing but a regular file may be
+    # ring: path of the ring, which is taken (Rings.take); path: where the capture goes; nothing but a regular file may be
     # there, and it is replaced. Raises Error.
     def initialize(ring, path)
-      @ring = ring
       @path = path
       @process = Rings.process(ring)
       @flight = Rings.flight(ring)
       @inode = inode
       @file = create
-      @drain = open_drain
-      File.unlink(ring)
+      @drain = open_drain(ring)
     end
 
     # Take over what comes for so many seconds, or until the process ends the recording.
@@ -79,13 +77,16 @@ module Heapline
       false
     end
 
-    def open_drain
+    def open_drain(ring)
       Capture::Extension.load
-      Native::Drain.new(@ring, @file.fileno)
-    rescue Error
+      taken = Rings.take(ring)
+      Native::Drain.new(taken, @file.fileno)
+    rescue Error, SystemCallError => e
       @file.close
       FileUtils.rm_f(path)
-      raise
+      raise e.is_a?(Error) ? e : Error.new("nothing was recorded: #{e.message[/\A[^@]*[^@ ]/]}")
+    ensure
+      FileUtils.rm_f(taken) if taken
     end
 
     # The new program has a flight file of its own, or the core has removed this one.

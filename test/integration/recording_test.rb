@@ -166,6 +166,19 @@ class RecordingTest < Minitest::Test
     assert_equal [0, 1], counts(assert_readable(path(files.first)), 6_071, 6_081)
   end
 
+  # Each ring has the name of the one before it, and is made while that is still being taken.
+  def test_programs_that_execute_the_next_one_at_once
+    file = program(<<~RUBY)
+      left = Integer(ARGV.first)
+      "e" * (6_090 + left)
+      exec(#{RbConfig.ruby.inspect}, "--disable=gems", __FILE__, (left - 1).to_s) if left > 0
+    RUBY
+    record_command("--", RbConfig.ruby, "--disable=gems", file, "5")
+    files = Dir.children(@directory).grep(/\Arun(-\d+){0,2}\.hlc\z/)
+    found = files.map { |name| (6_091..6_096).map { |size| sized(assert_readable(path(name)), size).size } }
+    assert_equal (0..5).map { |left| Array.new(6) { |other| other == left ? 1 : 0 } }, found.sort.reverse, @err
+  end
+
   def test_the_duration_ends_the_recording_and_not_the_command
     file = program("#{BUSY.sub("loop {", "until File.exist?(ARGV[0]);").sub(/ }\n\z/, " ; end\n")}exit 6\n")
     words = heapline_command("record", "--duration", "0.2", "-o", path("run.hlc"), RbConfig.ruby, file, path("enough"))

@@ -16,8 +16,16 @@ module Accounted
 
   def teardown
     @processes&.each { |pid| stop(pid) }
-    FileUtils.remove_entry(@directory) if @directory
+    await("#{@directory} cannot be removed") { removed? } if @directory
     super
+  end
+
+  # Children of a program that was killed may still write as they end.
+  def removed?
+    FileUtils.remove_entry(@directory)
+    true
+  rescue Errno::ENOTEMPTY, Errno::ENOENT
+    !File.exist?(@directory)
   end
 
   def path(name)

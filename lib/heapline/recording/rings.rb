@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../clock"
 require_relative "../model/flight"
 require_relative "../model/process_identity"
 require_relative "../capture/extension"
@@ -11,6 +12,10 @@ module Heapline
       NAME = /\A(\d{1,10})-(\d{1,20})\.ring\z/
       # The name of the one process that is recorded, of those that a command starts (see record_wish.h).
       CLAIM = /\A(\d{1,10})\.recorded\z/
+      # The name of a ring that this process, a drain, has taken and not opened yet.
+      TAKEN = /\A(\d{1,10})\.taken\z/
+      # Seconds within which a process completes a ring that has its name.
+      COMPLETION = 1.0
 
       # The process that a ring belongs to.
       def self.process(path)
@@ -20,6 +25,16 @@ module Heapline
       # The flight file of that process.
       def self.flight(path)
         path.sub(/\.ring\z/, ".flight")
+      end
+
+      # The ring that has this path now, under a name that no process uses: its path. The process that made it may execute
+      # another program at any time, whose ring then has the same one. Raises SystemCallError where there is none any more.
+      def self.take(path)
+        taken = File.join(File.dirname(path), "#{Process.pid}.taken")
+        File.rename(path, taken)
+        limit = Clock.now + COMPLETION
+        sleep 0.001 until Native::Drain.asked_by(taken) || Clock.now >= limit
+        taken
       end
 
       # Nobody will drain this one: the process shall not wait for it.
@@ -48,8 +63,8 @@ module Heapline
       # Remove what processes left that were killed, and what `drain` left.
       def sweep(drain = nil)
         names(NAME).each { |name| remove(name) unless self.class.process(name).alive? }
-        names(CLAIM).each do |name|
-          pid = name[CLAIM, 1].to_i
+        names(Regexp.union(CLAIM, TAKEN)).each do |name|
+          pid = name.to_i
           remove(name) if pid == drain || !Model::ProcessIdentity.of(pid)
         end
       end

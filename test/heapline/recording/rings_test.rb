@@ -32,11 +32,24 @@ module Heapline
         in_directory do |directory, rings|
           own = Model::ProcessIdentity.of(Process.pid)
           kept = ["#{own.pid}-#{own.start_ticks}.ring", "#{Process.pid}.recorded", "4711-99.flight"]
-          (kept + %w[4194305-1.ring 4194305.recorded]).each { |name| File.write(File.join(directory, name), "") }
+          (kept + %w[4194305-1.ring 4194305.recorded 4194305.taken]).each { |name| File.write(File.join(directory, name), "") }
           rings.sweep
           assert_equal kept.sort, Dir.children(directory).sort
           rings.sweep(Process.pid)
           refute_includes Dir.children(directory), "#{Process.pid}.recorded"
+        end
+      end
+
+      # A process that executes another program makes its next ring under the same name.
+      def test_what_is_taken_is_the_file_and_not_the_name
+        Capture::Extension.load
+        in_directory do |directory, _|
+          path = File.join(directory, "4711-99.ring")
+          File.write(path, "the first")
+          taken = Rings.take(path)
+          File.write(path, "the second")
+          assert_equal ["the first", "the second"], [File.read(taken), File.read(path)]
+          assert_raises(Errno::ENOENT) { 2.times { Rings.take(path) } }
         end
       end
 
