@@ -19,8 +19,8 @@ module Heapline
     # path: of the capture. process: Model::ProcessIdentity.
     attr_reader :path, :process
 
-    # ring: path of the ring, which is taken (Rings.take); path: where the capture goes; nothing but a regular file may be
-    # there, and it is replaced. Raises Error.
+    # ring: path of the ring, which is taken (Rings.take); path: where the capture goes; nothing but a regular file may
+    # be there, and it is replaced. Raises Error.
     def initialize(ring, path)
       @path = path
       @process = Rings.process(ring)

@@ -27,8 +27,9 @@ module Heapline
         path.sub(/\.ring\z/, ".flight")
       end
 
-      # The ring that has this path now, under a name that no process uses: its path. The process that made it may execute
-      # another program at any time, whose ring then has the same one. Raises SystemCallError where there is none any more.
+      # Give the ring that has this path now a name that no process uses; that path. The process that made it may
+      # execute another program at any time, whose ring has the first name again. Raises SystemCallError where there is
+      # none any more.
       def self.take(path)
         taken = File.join(File.dirname(path), "#{Process.pid}.taken")
         File.rename(path, taken)

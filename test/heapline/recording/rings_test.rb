@@ -32,7 +32,8 @@ module Heapline
         in_directory do |directory, rings|
           own = Model::ProcessIdentity.of(Process.pid)
           kept = ["#{own.pid}-#{own.start_ticks}.ring", "#{Process.pid}.recorded", "4711-99.flight"]
-          (kept + %w[4194305-1.ring 4194305.recorded 4194305.taken]).each { |name| File.write(File.join(directory, name), "") }
+          gone = %w[4194305-1.ring 4194305.recorded 4194305.taken]
+          (kept + gone).each { |name| File.write(File.join(directory, name), "") }
           rings.sweep
           assert_equal kept.sort, Dir.children(directory).sort
           rings.sweep(Process.pid)
