@@ -21,8 +21,11 @@ module Heapline
       const_get(constant)
     end
 
-    # The name of the format that a file of this name is to have; text where its end says nothing.
-    def self.of_file(path)
+    # The name of the format that a file of this name is to have; text where its end says nothing. pictures: is there
+    # one of what is written?
+    def self.of_file(path, pictures: false)
+      return "svg" if pictures && path.end_with?(".svg")
+
       EXTENSIONS.find { |ending, _| path.end_with?(ending) }&.last || "text"
     end
   end

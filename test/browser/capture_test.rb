@@ -4,6 +4,7 @@ require "browser/support"
 require "support/captures"
 require "heapline/capture"
 require "heapline/format/capture/html"
+require "heapline/format/capture/svg"
 
 # The page of a recording: its call paths, what narrows them, and that its figures are those of the report.
 class BrowserCaptureTest < Minitest::Test
@@ -203,5 +204,23 @@ class BrowserCaptureTest < Minitest::Test
 
   def test_narrow
     assert open_capture(width: 400).value("document.documentElement.scrollWidth <= 400")
+  end
+
+  # A picture has no text outside of its frames, no script, and is dark where the system is.
+  def test_a_flame_graph
+    File.binwrite(capture = File.join(@directory, "flame.hlc"), planted.to_s)
+    File.open(path = File.join(@directory, "flame.svg"), "w") do |file|
+      Heapline::Format::Capture::Svg.new(metric: :allocated).render(Heapline::Capture.open(capture), file)
+    end
+    grounds = [false, true].map do |dark|
+      page = BrowserCase.browser.page(width: 1220, height: 400, dark: dark)
+      page.open(path, script: false)
+      assert_equal 5, page.value("document.querySelectorAll('g').length")
+      assert_empty page.value("Array.from(document.querySelectorAll('g'), (g) => [g.querySelector('rect'), " \
+                              "g.querySelector('text')].map((e) => e?.getBoundingClientRect()))" \
+                              ".filter(([rect, text]) => text && text.right > rect.right)")
+      [page.complaints, page.value("getComputedStyle(document.documentElement).backgroundColor")].tap { page.close }
+    end
+    assert_equal [[[], "rgb(255, 255, 255)"], [[], "rgb(21, 20, 19)"]], grounds
   end
 end

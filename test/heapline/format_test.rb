@@ -27,6 +27,8 @@ module Heapline
         Format.of_file(name)
       end
       assert_equal %w[pprof pprof csv speedscope json collapsed prometheus text text], formats
+      assert_equal %w[text svg html], [Format.of_file("r.svg"), Format.of_file("r.svg", pictures: true),
+                                       Format.of_file("r.html", pictures: true)]
     end
   end
 end

@@ -149,12 +149,12 @@ class Browser
       call("Emulation.setEmulatedMedia", features: preferences.map { |name, value| { name: name, value: value } })
     end
 
-    # Open a file and wait until the report has put itself together.
-    def open(path)
+    # Open a file and, where it has a script, wait until the report has put itself together.
+    def open(path, script: true)
       @loaded = false
       call("Page.navigate", url: "file://#{path}")
       @browser.await_event("opening #{path}") { @loaded }
-      await("document.documentElement.dataset.ready === 'true'")
+      await("document.documentElement.dataset.ready === 'true'") if script
     end
 
     # The value of a JavaScript expression, as JSON knows it.

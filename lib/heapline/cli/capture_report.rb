@@ -15,16 +15,16 @@ module Heapline
   module CLI
     # `heapline report CAPTURE`: a recording, as a summary, as call paths, over time or by group.
     class CaptureReport
-      # What a report of a capture takes, beside what chooses blocks.
-      OPTIONS = [*CaptureChoice::OPTIONS, :top, :by, :metric, :tree, :bottom_up, :timeline, :format, :output].freeze
-      # Of these, what other reports do not have.
-      ALONE = [*CaptureChoice::OPTIONS, :metric, :tree, :bottom_up, :timeline].freeze
+      # What other reports do not have.
+      ALONE = [*CaptureChoice::OPTIONS, :metric, :tree, :bottom_up, :flame, :timeline].freeze
+      # All that a report of a capture takes.
+      OPTIONS = [*ALONE, :top, :by, :format, :output].freeze
       METRICS = %w[peak live allocated temporary count].freeze
       GROUPS = %w[gem file library tag line method thread].freeze
       SHEETS = SheetFormat::NAMES
       # Of these every stack is written, whatever is shown in text.
       STACKS = { "collapsed" => :Collapsed, "speedscope" => :Speedscope, "pprof" => :Pprof, "firefox" => :Firefox,
-                 "massif" => :Massif, "html" => :Html }.freeze
+                 "massif" => :Massif, "html" => :Html, "svg" => :Svg }.freeze
       FORMATS = [*SHEETS, *STACKS.keys].freeze
       # Spans of a timeline in text, and where programs read it.
       POINTS = 30
@@ -63,12 +63,24 @@ module Heapline
         ways = %i[tree timeline by].select { |way| @options[way] }
         raise UsageError, "one of --#{ways.join(", --")}" if ways.size > 1
         raise UsageError, "a capture cannot be written as #{name}: #{FORMATS.join(", ")}" unless FORMATS.include?(name)
-        raise UsageError, "--#{ways.first} is for #{SHEETS.join(", ")}; #{name} has all stacks" if
-          STACKS.key?(name) && !ways.empty?
+
+        check_way(name == "svg" ? ways - [:tree] : ways)
+      end
+
+      def check_way(ways)
+        raise UsageError, "--flame is a picture, and #{name} is none: -o NAME.svg" if @options[:flame] && name != "svg"
+        return unless STACKS.key?(name) && !ways.empty?
+
+        raise UsageError, "a flame graph has no --#{ways.first}" if name == "svg"
+
+        raise UsageError, "--#{ways.first} is for #{SHEETS.join(", ")}; #{name} has all stacks"
       end
 
       def name
-        @options[:format] || (@options[:output] ? Format.of_file(@options[:output]) : "text")
+        @options[:format] || @name ||= begin
+          named = Format.of_file(@options[:output] || "text", pictures: true)
+          named == "text" && @options[:flame] ? "svg" : named
+        end
       end
 
       def write
@@ -85,8 +97,13 @@ module Heapline
 
       def stacks
         require_relative "../format/capture/#{name}"
-        reading = name == "html" ? { progress: @progress } : {} # a page reads it once more
-        Format::Capture.const_get(STACKS.fetch(name)).new(metric: metric, **reading)
+        # A page reads the capture once more; a picture is a tree.
+        more = { "html" => { progress: @progress }, "svg" => { direction: direction } }.fetch(name, {})
+        Format::Capture.const_get(STACKS.fetch(name)).new(metric: metric, **more)
+      end
+
+      def direction
+        @options[:bottom_up] ? :bottom_up : :top_down
       end
 
       def metric
@@ -110,7 +127,6 @@ module Heapline
 
       def tree(about)
         require_relative "../format/capture/paths"
-        direction = @options[:bottom_up] ? :bottom_up : :top_down
         least = all? ? 0 : Format::Capture::Paths::LEAST
         top = @options.fetch(:top) { all? ? 0 : Format::Capture::Paths::TOP }
         Format::Capture::Paths.new(metric: metric, direction: direction, top: top, least: least)

@@ -113,7 +113,7 @@ module Heapline
         return @options[:format] if @options[:format]
 
         file = @options[:output].to_s
-        found = file.end_with?(".svg") ? "svg" : Format.of_file(file)
+        found = Format.of_file(file, pictures: true)
         if FORMATS.include?(found)
           found
         else

@@ -72,6 +72,7 @@ module Heapline
         parser.on("--bottom-up", "of a capture: from who allocated to the callers") do
           @options[:tree] = @options[:bottom_up] = true
         end
+        parser.on("--flame", "of a capture: call paths as a picture (SVG)") { @options[:flame] = true }
         parser.on("--timeline", "of a capture: what was live when") { @options[:timeline] = true }
         metrics = CaptureReport::METRICS
         parser.on("--metric NAME", metrics, "of a capture: by #{metrics.join(", ")}") do |value|

@@ -45,6 +45,24 @@ module Heapline
         assert_equal 2, report("--format", "html", "--tree").first
       end
 
+      def test_a_flame_graph
+        [%w[--flame], %w[--format svg --bottom-up], %w[--flame --metric count --tag a]].each do |options|
+          status, out, err = report(*options)
+          assert_equal [0, ""], [status, err], options
+          assert_match(%r{\A<svg .*</svg>\n\z}m, out)
+        end
+        assert_includes report("--flame", "--bottom-up").fetch(1), "who allocated, callers below"
+        assert_includes report("--flame", "--thread", "worker", "--metric", "live").fetch(1), "live at the end"
+      end
+
+      def test_a_flame_graph_into_a_file
+        Dir.mktmpdir("heapline-test") do |dir|
+          paths = %w[a.svg b].map { |name| File.join(dir, name) }
+          assert_equal [0, 0], [report("-o", paths.first).first, report("--flame", "-o", paths.last).first]
+          paths.each { |path| assert_match(/\A<svg /, File.read(path)) }
+        end
+      end
+
       def test_a_capture_that_was_cut_short_is_a_problem
         status, out, = report(bytes: Captures.random(1, 400).to_s(totals: nil))
         assert_equal 1, status
@@ -53,6 +71,8 @@ module Heapline
 
       def test_what_does_not_go_together
         { %w[--objects] => "a capture has no --objects", %w[--tree --timeline] => "one of --tree, --timeline",
+          %w[--flame --json] => "--flame is a picture, and json is none",
+          %w[--flame -o a.html] => "-o NAME.svg", %w[--flame --by gem] => "a flame graph has no --by",
           %w[--format prometheus] => "a capture cannot be written as prometheus",
           %w[--by class] => "by class", %w[--thread nobody] => "no thread nobody" }.each do |options, words|
           status, out, err = report(*options)
@@ -67,6 +87,7 @@ module Heapline
         assert_equal 2, CLI.start(%w[report 1 --tree], out: StringIO.new, err: err)
         assert_includes err.string, "--tree is for captures"
         assert_equal 2, CLI.start(%w[report 1 --by thread], out: StringIO.new, err: err)
+        assert_equal 2, CLI.start(%w[report 1 --flame], out: StringIO.new, err: err)
       end
 
       def test_into_a_file

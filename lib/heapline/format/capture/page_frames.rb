@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "../../model/gem_name"
 require_relative "../../model/location"
 require_relative "../html/excerpts"
 require_relative "page_stacks"
@@ -44,9 +43,7 @@ module Heapline
         # nil: the application's own.
         def gem(frame)
           path = frame.library || frame.path
-          @gems.fetch(path) do
-            @gems[path] = frame.native? ? Model::GemName.of_library(path) : Model::GemName.of(path)
-          end
+          @gems.fetch(path) { @gems[path] = frame.gem }
         end
 
         # Number of a frame => its line.

@@ -1,8 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../errors"
-require_relative "../html/page"
-require_relative "../inert"
+require_relative "../svg"
 require_relative "../units"
 
 module Heapline
@@ -41,17 +40,17 @@ module Heapline
         def render(comparison, io)
           raise UsageError, "no picture of time alone: leave out --time-only" if comparison.time_only
 
-          io.write(figure(comparison).sub(">", "><style>#{STYLE}</style>"))
+          io.write(figure(comparison, style: STYLE))
         end
 
-        # The element alone, for a page that has STYLE.
-        def figure(comparison)
+        # The element; for a page that has STYLE without it.
+        def figure(comparison, style: "")
           @lines = comparison.variants.map { |variant| [variant.name, variant.typical.samples] }
           @calls = [@lines.first.last.map(&:first).max || 1, 1].max
           @bytes = [@lines.flat_map { |_, samples| samples.flat_map { |sample| sample.drop(1) } }.max || 1, 1].max
           height = HEIGHT + (LINE * (@lines.size + 1))
-          %(<svg class="plot" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 #{WIDTH} #{height}" role="img" ) +
-            %(aria-label="RSS over the calls">#{grid}#{live}#{curves}#{legend}</svg>\n)
+          Format::Svg.picture([grid, live, curves, legend].join, style: style, label: "RSS over the calls",
+                                                                 class: "plot", viewBox: "0 0 #{WIDTH} #{height}")
         end
 
         private
@@ -66,8 +65,8 @@ module Heapline
             text(LEFT - 8, y(bytes) + 4, "end", Units.bytes(bytes))
         end
 
-        def text(across, down, kind, words)
-          %(<text class="#{kind}" x="#{across}" y="#{down}">#{words}</text>)
+        def text(...)
+          Format::Svg.text(...)
         end
 
         # Round numbers from 0 to `most`.
@@ -122,7 +121,7 @@ module Heapline
           @lines.each_with_index.inject(live) do |drawn, ((name, _), i)|
             down = HEIGHT + (LINE * (i + 1)) + 6
             drawn + %(<path class="#{colour(i)}" d="M#{LEFT},#{down} h24"/>) +
-              text(LEFT + 32, down + 4, "name", Format::Html::Page.escape(Inert.text(name)))
+              text(LEFT + 32, down + 4, "name", name)
           end
         end
       end

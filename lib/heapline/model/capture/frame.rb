@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../gem_name"
 require_relative "../heap/frozen"
 
 module Heapline
@@ -21,6 +22,11 @@ module Heapline
         # "Cache#put", "xmlNewNode", "libxml2.so.2+0x1f30", "app.rb:12"; what was lost is "(unknown)".
         def name
           label || (native? ? format("%s+0x%x", File.basename(library), offset || 0) : place) || "(unknown)"
+        end
+
+        # Name of the gem that it belongs to, "ruby stdlib" …; nil: the application, or a library of nobody's.
+        def gem
+          native? ? GemName.of_library(library) : GemName.of(path)
         end
 
         # "app.rb:12"; of a native frame its source where it is known, else its library; nil where nothing is.

@@ -20,6 +20,13 @@ module Heapline
           assert_equal ["xmlNew", "tree.c:7"], [frame.name, frame.place]
         end
 
+        def test_whose_it_is
+          assert_equal ["rack", nil, "system libraries", "ruby core"],
+                       [Frame.new(path: "/g/gems/rack-3.0/lib/rack.rb"), Frame.new(path: "app.rb"),
+                        Frame.new(library: "/usr/lib/libxml2.so.2"), Frame.new(library: "/usr/lib/libruby.so.3.4")]
+                         .map(&:gem)
+        end
+
         def test_what_was_lost
           assert_equal ["(unknown)", nil], [Frame.new.name, Frame.new.place]
         end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/captures"
+require "support/rendered_capture"
+require "heapline/format/capture/svg"
+
+module Heapline
+  module Format
+    module Capture
+      class SvgTest < Minitest::Test
+        include RenderedCapture
+
+        MAIN = ["main", "/srv/app.rb", 1, nil, nil].freeze
+        LOAD = ["Shop#load", "/srv/shop.rb", 12, nil, nil].freeze
+        NATIVE = ["xmlNewNode", nil, nil, "/usr/lib/libxml2.so.2", 16].freeze
+
+        # Each frame of a picture: [title, x, y, width].
+        PROGRAM = <<~PYTHON
+          import sys, json, xml.etree.ElementTree as e
+          ns = {"s": "http://www.w3.org/2000/svg"}
+          root = e.fromstring(sys.stdin.read())
+          print(json.dumps([[g.find("s:title", ns).text] + [float(g.find("s:rect", ns).get(k)) for k in ("x", "y", "width")]
+                            for g in root.findall("s:g", ns)]))
+        PYTHON
+
+        def frames(picture)
+          JSON.parse(python(PROGRAM, picture))
+        end
+
+        def planted(**options)
+          builder = Captures::Builder.new
+          builder.birth(0, 600, [MAIN, LOAD])
+          builder.birth(0, 300, [MAIN, NATIVE])
+          builder.birth(0, 100, [MAIN])
+          of(builder, Svg, **options)
+        end
+
+        def test_frames_are_as_wide_as_their_share_and_callers_below
+          all, main, load, native = frames(planted)
+          assert_equal [1180, 1180, 708, 354], [all, main, load, native].map(&:last)
+          assert_equal [10, 10, 10, 718], ([all, main, load, native].map { |frame| frame[1] })
+          assert_equal [2, 1, 0, 0], ([all, main, load, native].map { |frame| (frame[2] - Svg::HEAD) / Svg::ROW })
+          assert_equal "Shop#load shop.rb:12\n/srv/shop.rb:12\n600 B, 60.0 %, itself 600 B", load.first
+          assert_equal "main app.rb:1\n/srv/app.rb:1\n1.00 kB, 100.0 %, itself 100 B", main.first
+        end
+
+        def test_from_who_allocated
+          drawn = frames(planted(direction: :bottom_up, metric: :count))
+          assert_equal([0, 1, 2], drawn.map { |frame| ((frame[2] - Svg::HEAD) / Svg::ROW).to_i }.uniq.sort)
+          assert_equal "all\n3 allocations, 100.0 %", drawn.first.first
+          assert_equal 3, (drawn.count { |frame| frame.first.start_with?("main") })
+        end
+
+        # What stands beside each other above a frame is no wider than that, and no two overlap.
+        def test_a_random_capture_adds_up
+          picture, oracle = random(Svg, metric: :allocated)
+          drawn = frames(picture)
+          assert_includes picture, "#{Units.bytes(oracle.sums[1])}</text>"
+          drawn.group_by { |frame| frame[2] }.each_value do |row|
+            row.sort_by { |frame| frame[1] }.each_cons(2) { |a, b| assert_operator a[1] + a[3], :<=, b[1] + 0.03 }
+            assert_operator row.sum(&:last), :<=, 1180.1
+          end
+        end
+
+        def test_hostile_names_are_inert
+          assert_equal "a;\\x1B b\\x0Ac.rb:1\n/x/b\\x0Ac.rb:1\n8 B, 100.0 %, itself 8 B",
+                       frames(hostile(Svg)).last.first
+          builder = Captures::Builder.new
+          builder.header["command"] = "<script>alert(1)</script>"
+          builder.birth(0, 8, [["</title><script>", "/x/\"'.rb", 1, nil, nil]])
+          refute_includes of(builder, Svg), "<script"
+        end
+
+        def test_of_nothing
+          assert_equal ["all\n0 B, 0.0 %"], frames(empty(Svg)).map(&:first)
+        end
+
+        def test_deep_recursion
+          builder = Captures::Builder.new
+          builder.birth(0, 8, Array.new(5000) { |depth| ["down", "/srv/app.rb", depth + 1, nil, nil] })
+          assert_equal 5001, frames(of(builder, Svg)).size
+        end
+      end
+    end
+  end
+end
