@@ -4,64 +4,28 @@
 #include <errno.h>
 #include <string.h>
 
-#include "own_memory.h"
+#include "intern_table.h"
 
-enum { STRING_SLOTS = 1 << 16, FRAME_SLOTS = 1 << 18, NODE_SLOTS = 1 << 21, TRIES = 64 };
+enum { STRING_SLOTS = 1 << 16, FRAME_SLOTS = 1 << 18, NODE_SLOTS = 2 * HL_RING_NODES };
 
-struct table {
-    uint32_t *slots;
-    uint32_t mask;
-};
-static struct table strings = {NULL, STRING_SLOTS - 1};
-static struct table frames = {NULL, FRAME_SLOTS - 1};
-static struct table nodes = {NULL, NODE_SLOTS - 1};
-
-static size_t bytes_of(const struct table *table) {
-    return ((size_t)table->mask + 1) * sizeof(*table->slots);
-}
-
-static void destroy(struct table *table) {
-    if (table->slots) hl_own_memory_return(table->slots, bytes_of(table));
-    table->slots = NULL;
-}
+static struct hl_intern_table strings = {NULL, STRING_SLOTS - 1};
+static struct hl_intern_table frames = {NULL, FRAME_SLOTS - 1};
+static struct hl_intern_table nodes = {NULL, NODE_SLOTS - 1};
 
 void hl_tree_destroy(void) {
-    destroy(&strings);
-    destroy(&frames);
-    destroy(&nodes);
+    hl_intern_destroy(&strings);
+    hl_intern_destroy(&frames);
+    hl_intern_destroy(&nodes);
 }
 
 int hl_tree_create(void) {
     hl_tree_destroy();
-    strings.slots = hl_own_memory(bytes_of(&strings));
-    frames.slots = hl_own_memory(bytes_of(&frames));
-    nodes.slots = hl_own_memory(bytes_of(&nodes));
-    return strings.slots && frames.slots && nodes.slots ? 0 : -ENOMEM;
+    return hl_intern_create(&strings) && hl_intern_create(&frames) && hl_intern_create(&nodes) ? 0 : -ENOMEM;
 }
 
-typedef int same_function(uint32_t number, const void *key);
-typedef uint32_t add_function(const void *key);
-
-/* Slots are probed in a row; a full stretch of them refuses. */
-HL_INLINE uint32_t intern(const struct table *table, uint64_t hash, const void *key, same_function *same,
-                          add_function *add) {
-    uint32_t fresh = 0;
-    for (uint32_t i = 0; i < TRIES; i++) {
-        uint32_t *slot = &table->slots[(hash + i) & table->mask];
-        uint32_t number = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
-        if (!number) {
-            if (!fresh && !(fresh = add(key))) break;
-            if (__atomic_compare_exchange_n(slot, &number, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
-        }
-        if (HL_LIKELY(same(number, key))) return number;
-    }
-    hl_add_shared(&hl_ring.header->stacks_refused, 1);
-    return 0;
-}
-
-HL_INLINE uint64_t mixed(uint64_t hash, uint64_t word) {
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-    return hash ^ hash >> 29;
+HL_INLINE uint32_t told(uint32_t number) {
+    if (HL_UNLIKELY(!number)) hl_add_shared(&hl_ring.header->stacks_refused, 1);
+    return number;
 }
 
 /* ---- strings ---- */
@@ -89,7 +53,7 @@ uint32_t hl_tree_string(const char *bytes, size_t length) {
     uint64_t hash = text.length;
     if (!text.length) return 0;
     for (size_t i = 0; i < text.length; i++) hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3ull;
-    return intern(&strings, mixed(hash, 0), &text, same_string, add_string);
+    return told(hl_intern(&strings, hl_intern_mix(hash, 0), &text, same_string, add_string));
 }
 
 /* ---- frames ---- */
@@ -103,8 +67,9 @@ static uint32_t add_frame(const void *key) {
 }
 
 uint32_t hl_tree_frame(const struct hl_ring_frame *frame) {
-    uint64_t hash = mixed((uint64_t)frame->kind << 32 | frame->path, (uint64_t)frame->label << 32 | frame->line);
-    return intern(&frames, mixed(hash, frame->offset), frame, same_frame, add_frame);
+    const uint64_t hash =
+        hl_intern_mix((uint64_t)frame->kind << 32 | frame->path, (uint64_t)frame->label << 32 | frame->line);
+    return told(hl_intern(&frames, hl_intern_mix(hash, frame->offset), frame, same_frame, add_frame));
 }
 
 uint32_t hl_tree_note(const char *words) {
@@ -125,5 +90,6 @@ static uint32_t add_node(const void *key) {
 
 uint32_t hl_tree_node(uint32_t parent, uint32_t frame) {
     const struct hl_ring_node node = {parent, frame};
-    return intern(&nodes, mixed((uint64_t)parent << 32 | frame, 1), &node, same_node, add_node);
+    const uint64_t hash = hl_intern_mix((uint64_t)parent << 32 | frame, 1);
+    return told(hl_intern_near(&nodes, 2ull * parent, hash, &node, same_node, add_node));
 }

@@ -3,7 +3,6 @@
  * A recording's strings, frames and stacks, interned: equal ones have one number, in the ring's tables. A stack is a
  * node: its last frame, and the node of the stack that called it.
  *
- * Lookups take no lock; two threads that bring the same thing at once may use up one more number, which nobody is told.
  * Callable from any thread inside malloc, with the guard entered (but for hl_tree_node, which needs none).
  */
 #ifndef HL_CALL_TREE_H

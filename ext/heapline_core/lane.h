@@ -30,7 +30,7 @@ struct hl_lane {
     uint64_t generation; /* as last seen by this lane */
     struct hl_lane_record *record;
     struct hl_recording *recording;       /* recorder.h; NULL: nothing was recorded yet */
-    struct hl_ruby_stack *ruby_stack;     /* ruby_stack.h; NULL: none was looked at yet */
+    struct hl_ruby_walk *ruby_stack;      /* ruby_stack.h; NULL: none was looked at yet */
     int64_t publish_above, publish_below; /* `live` beyond these is published */
     uint32_t index;
     uint32_t ec_next;

@@ -146,10 +146,11 @@ static void write_holder(struct hl_json *json, const struct hl_holder *holder) {
 static void write_ruby_stack(struct hl_json *json, uint32_t number) {
     hl_json_open(json, "ruby_frames", '[');
     for (const struct hl_ruby_node *node = hl_ruby_node(number); node; node = hl_ruby_node(node->parent)) {
+        const struct hl_ruby_stack_frame *frame = hl_ruby_stack_frame(node->frame);
         hl_json_open(json, NULL, '{');
-        write_string(json, "path", node->path);
-        write_string(json, "label", node->label);
-        hl_json_number(json, "line", node->line);
+        write_string(json, "path", frame->path);
+        write_string(json, "label", frame->label);
+        hl_json_number(json, "line", frame->line);
         hl_json_close(json, '}');
     }
     hl_json_close(json, ']');

@@ -190,7 +190,7 @@ HL_COLD static void begin_thread(struct hl_recording *recording, const struct hl
         recording->cursor = NOWHERE;
         recording->sequence = 0;
         recording->generation = 0;
-        memset(&recording->stack, 0, offsetof(struct hl_call_stack, pcs));
+        memset(&recording->stack, 0, offsetof(struct hl_call_stack, ruby.pcs));
     }
     recording->owner = hl_load32(&lane->record->owner);
     hl_add_shared(&hl_ring.header->threads, 1);

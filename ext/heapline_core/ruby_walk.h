@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk of a thread's Ruby stack, for those who keep stacks as trees: of blocks (ruby_stack.h) and of a recording's
+ * events (call_stack.h). What a frame and a node are is the sink's affair; both are numbers here.
+ *
+ * Each lane keeps the pcs of the last stack that it looked at, from the outermost frame on, with the node of each. All
+ * pcs are compared with those of now, a load each; only from the first that differs on, frames are looked up.
+ *
+ * R1  No pc can stand for another line: code that is freed moves its epoch on (location_cache.h, K1), and what is kept
+ *     under an older one is looked up again. Where the end of a frame's code would not be seen, its pc is not kept.
+ * R2  Of a stack of more than HL_WALK_DEPTH frames the innermost are told; how many are left out changes by
+ *     HL_WALK_STEP at a time.
+ * Callable from any thread inside malloc, by the lane's owner, who sees to it that no walk begins within a walk.
+ */
+#ifndef HL_RUBY_WALK_H
+#define HL_RUBY_WALK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame_cache.h"
+#include "location.h"
+#include "ruby_vm.h"
+
+enum { HL_WALK_DEPTH = 1024, HL_WALK_STEP = 256 };
+
+struct hl_ruby_walk {
+    uint32_t depth;   /* frames that are known */
+    uint32_t skipped; /* outermost frames that are not told */
+    uint32_t root;    /* the node that stands for them */
+    uint64_t forgets; /* hl_location_forgets as it was then */
+    uint64_t pcs[HL_WALK_DEPTH];
+    uint32_t nodes[HL_WALK_DEPTH];
+    uint32_t epochs[HL_WALK_DEPTH];
+};
+
+/* Where stacks go. Numbers are not 0; 0 says that there is no room. */
+struct hl_ruby_sink {
+    struct hl_frame_cache *frames; /* by pc */
+    /* The number of a frame that was found; of one that could not be told (NULL), or that stands for `skipped`
+     * outermost ones. With the guard entered. */
+    uint32_t (*frame)(const struct hl_ruby_line *line, uint32_t skipped);
+    uint32_t (*node)(uint32_t parent, uint32_t frame);
+};
+
+/* Look at a frame; its number. *cacheable 0: its pc must not be kept. */
+uint32_t hl_walk_name(const struct hl_ruby_sink *sink, struct hl_frame frame, uint32_t epoch, int *cacheable);
+
+/* Keep nothing that rests on code which is gone. */
+void hl_walk_drop_stale(struct hl_ruby_walk *walk, uint64_t forgets);
+
+void hl_walk_skip(struct hl_ruby_walk *walk, const struct hl_ruby_sink *sink, uint32_t skipped);
+
+/* 1 where the running thread's frames may be followed: from `*frame`, the innermost, to `*end`. */
+HL_INLINE int hl_walk_frames(struct hl_lane *lane, const char **frame, const char **end) {
+    char *ec = hl_ruby_ec();
+    if (!ec) return 0;
+    if (HL_UNLIKELY(ec != hl_thread.ec || hl_thread.ec_epoch != hl_load64(&hl_location_ec_epoch)) &&
+        !hl_ruby_prove(lane, ec))
+        return 0;
+    *frame = *(char **)(ec + HL_EC_FRAME);
+    *end = *(char **)(ec + HL_EC_STACK) + *(size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *);
+    return *frame && *frame < *end;
+}
+
+/* Bring frame `i`, which lies at `frame`, into the stack; its node. */
+HL_INLINE uint32_t hl_walk_look_up(struct hl_ruby_walk *walk, const struct hl_ruby_sink *sink, uint32_t i,
+                                   const char *frame, uint32_t parent) {
+    static const uint64_t NEVER = ~0ull; /* no pc */
+    uint64_t pc = hl_frame_pc(frame);
+    uint32_t node = parent;
+    const uint32_t epoch = hl_location_epoch(pc); /* before the look (K1) */
+    if (hl_frame_runs_ruby(frame)) {
+        int cacheable = 1;
+        uint32_t number = hl_frame_find(sink->frames, pc, epoch);
+        if (HL_UNLIKELY(!number)) number = hl_walk_name(sink, (struct hl_frame){pc, frame}, epoch, &cacheable);
+        if (HL_LIKELY(number)) node = sink->node(parent, number);
+        if (HL_UNLIKELY(!node)) node = parent; /* the tree is full */
+        if (HL_UNLIKELY(!cacheable)) pc = NEVER;
+    }
+    walk->pcs[i] = pc;
+    walk->epochs[i] = epoch;
+    walk->nodes[i] = node;
+    return node;
+}
+
+/* `end` is where the frames end, `count` of them are to be told. */
+HL_INLINE uint32_t hl_walk_compare(struct hl_ruby_walk *walk, const struct hl_ruby_sink *sink, const char *end,
+                                   uint32_t count) {
+    const size_t size = hl_ruby_frame_size;
+    const uint32_t known = count < walk->depth ? count : walk->depth;
+    const char *frame = end - size * (walk->skipped + 1);
+    uint32_t i = 0;
+    for (; i < known && hl_frame_pc(frame) == walk->pcs[i]; i++) frame -= size;
+    uint32_t node = i ? walk->nodes[i - 1] : walk->root;
+    if (HL_LIKELY(i == count)) return node;
+    walk->depth = 0; /* while it is being changed */
+    for (; i < count; i++, frame -= size) node = hl_walk_look_up(walk, sink, i, frame, node);
+    walk->depth = count;
+    return node;
+}
+
+/* The node of this thread's stack; 0: none. */
+HL_INLINE uint32_t hl_walk_here(struct hl_ruby_walk *walk, const struct hl_ruby_sink *sink, struct hl_lane *lane) {
+    const char *frame, *end;
+    if (!hl_walk_frames(lane, &frame, &end)) return 0;
+    const uint64_t forgets = hl_load64(&hl_location_forgets);
+    if (HL_UNLIKELY(forgets != walk->forgets)) hl_walk_drop_stale(walk, forgets);
+    const uint32_t frames = (uint32_t)((size_t)(end - frame) / hl_ruby_frame_size);
+    const uint32_t beyond = frames > HL_WALK_DEPTH ? frames - HL_WALK_DEPTH : 0;
+    const uint32_t skipped = (beyond + HL_WALK_STEP - 1) / HL_WALK_STEP * HL_WALK_STEP;
+    if (HL_UNLIKELY(skipped != walk->skipped)) hl_walk_skip(walk, sink, skipped);
+    return hl_walk_compare(walk, sink, end, frames - skipped);
+}
+
+#endif
