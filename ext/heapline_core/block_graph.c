@@ -37,6 +37,11 @@ static void catch_faults(void) {
     sigprocmask(SIG_UNBLOCK, &faults, NULL);
 }
 
+int hl_graph_try(int (*call)(void *context), void *context) {
+    if (sigsetjmp(after_fault, 0)) return -EFAULT;
+    return call(context);
+}
+
 uint64_t hl_graph_peek(uintptr_t address) {
     if (sigsetjmp(after_fault, 0)) return 0;
     return *(volatile const uint64_t *)address;

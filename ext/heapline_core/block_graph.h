@@ -77,6 +77,9 @@ void hl_graph_finish(struct hl_graph *graph);
  */
 uintptr_t hl_graph_next_own_address(uintptr_t at, uintptr_t end, size_t step);
 
+/* call(context), or -EFAULT where it reads memory that is not there. */
+int hl_graph_try(int (*call)(void *context), void *context);
+
 /* The word at `address`, or 0 where there is no memory; a 0 that was read is one too. */
 uint64_t hl_graph_peek(uintptr_t address);
 

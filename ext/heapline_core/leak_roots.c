@@ -8,17 +8,15 @@
 
 #include "block_map.h"
 #include "flight.h"
+#include "leak_allocator.h"
 #include "leak_objects.h"
 #include "leak_stacks.h"
 #include "native_stack.h"
 #include "own_memory.h"
+#include "real_malloc.h"
 #include "ruby_vm.h"
 
 enum {
-    PAGE = 4096,
-    REGION_BYTES = 1 << HL_REGION_SHIFT,
-    METADATA = 1 << 21,
-    WINDOW_BYTES = PAGE * 16, /* of memory that one page of marks stands for */
     TRANSIENT_BLOCK = 1 << 15,
     TRANSIENT_HEAP = 1 << 25,
 };
@@ -34,82 +32,6 @@ static void exclude(void *context, uintptr_t begin, uintptr_t end) {
     struct scan *scan = context;
     if (begin < end && scan->excluded_count < scan->excluded_room)
         scan->excluded[scan->excluded_count++] = (struct hl_range){begin, end};
-}
-
-/* ---- the allocator's memory (R1) ---- */
-
-/* One of glibc's further heaps lies at a multiple of its size and begins with the address of its arena, the heap before
- * it and its size. */
-static int is_arena(uintptr_t base) {
-    const uint64_t arena = hl_graph_peek(base), before = hl_graph_peek(base + 8), size = hl_graph_peek(base + 16);
-    return arena && arena % REGION_BYTES < PAGE && before % REGION_BYTES == 0 && size && size % PAGE == 0 &&
-           size <= REGION_BYTES;
-}
-
-static void exclude_glibc(struct scan *scan) {
-    for (uintptr_t region = 0; region < HL_REGIONS; region++)
-        if (hl_block_regions[region] && is_arena(region << HL_REGION_SHIFT))
-            exclude(scan, region << HL_REGION_SHIFT, (region + 1) << HL_REGION_SHIFT);
-    for (size_t i = 0; i < scan->roots->mapping_count; i++)
-        if (!strcmp(scan->roots->mappings[i].path, "[heap]"))
-            exclude(scan, scan->roots->mappings[i].begin, scan->roots->mappings[i].end);
-}
-
-int hl_roots_begin(struct hl_roots *roots) {
-    size_t regions = 0;
-    if (hl_real_chunked) return 0;
-    for (uintptr_t region = 0; region < HL_REGIONS; region++) regions += hl_block_regions[region] != NULL;
-    roots->windows = hl_own_memory((regions + 1) * sizeof(*roots->windows));
-    if (!roots->windows) return -ENOMEM;
-    for (uintptr_t region = 0; region < HL_REGIONS; region++) {
-        struct hl_windows *windows = &roots->windows[roots->window_count];
-        if (!hl_block_regions[region] || mincore(hl_block_regions[region], HL_REGION_BYTES, windows->written)) continue;
-        windows->region = region;
-        roots->window_count++;
-    }
-    return 0;
-}
-
-/* Other allocators keep small blocks together: what lies around one is theirs, also after it was freed. That a block
- * was ever there shows in its page of marks, which then was written. */
-static void exclude_windows(struct scan *scan, const struct hl_windows *windows) {
-    for (size_t page = 0; page < sizeof(windows->written); page++) {
-        const uintptr_t begin = (windows->region << HL_REGION_SHIFT) + page * WINDOW_BYTES;
-        if (windows->written[page] & 1) exclude(scan, begin, begin + WINDOW_BYTES);
-    }
-}
-
-/* What jemalloc knows of its memory, among it the address of each slab and each large block, it keeps in blocks at
- * multiples of 2 MB, which begin with their size and the next one; then three words tell what is left of the block,
- * which ends where it ends. */
-static uintptr_t end_of_metadata(uintptr_t base) {
-    enum { SIZE, NEXT, BITS, LEFT_AT, LEFT_BYTES, WORDS };
-    uint64_t word[WORDS];
-    for (unsigned i = 0; i < WORDS; i++) word[i] = hl_graph_peek(base + i * sizeof(*word));
-    if (!word[SIZE] || word[SIZE] % METADATA || word[NEXT] % METADATA || word[LEFT_AT] <= base) return 0;
-    return word[LEFT_AT] + word[LEFT_BYTES] == base + word[SIZE] ? base + word[SIZE] : 0;
-}
-
-static void exclude_jemalloc(struct scan *scan) {
-    for (size_t i = 0; i < scan->roots->mapping_count; i++) {
-        const struct hl_mapping *mapping = &scan->roots->mappings[i];
-        if (!mapping->readable || !mapping->writable || mapping->is_file) continue;
-        uintptr_t base = (mapping->begin + METADATA - 1) & ~(uintptr_t)(METADATA - 1);
-        for (; base < mapping->end; base += METADATA) exclude(scan, base, end_of_metadata(base));
-    }
-}
-
-static void exclude_allocator(struct scan *scan) {
-    if (hl_real_chunked)
-        exclude_glibc(scan);
-    else
-        exclude_jemalloc(scan);
-    for (size_t i = 0; i < scan->roots->window_count; i++) exclude_windows(scan, &scan->roots->windows[i]);
-    for (uint32_t number = 0; number < scan->graph->count; number++) {
-        const uintptr_t begin = scan->graph->begins[number];
-        if (scan->graph->sizes[number] >= HL_MAPPED_LEAST)
-            exclude(scan, begin - 2 * sizeof(size_t), begin + hl_real_usable((void *)begin));
-    }
 }
 
 /* ---- Ruby's transient heap ---- */
@@ -174,25 +96,33 @@ static size_t merge(struct hl_range *ranges, size_t count) {
     return merged;
 }
 
+/* This library's own variables: what they know of the program's memory is no reference. But for blocks that were asked
+ * for before the allocator was known. */
+static void exclude_variables(void *context, uintptr_t begin, uintptr_t end) {
+    const uintptr_t boot = (uintptr_t)hl_boot_arena;
+    if (boot < begin || boot >= end) {
+        exclude(context, begin, end);
+    } else {
+        exclude(context, begin, boot);
+        exclude(context, boot + HL_BOOT_BYTES, end);
+    }
+}
+
 static void exclude_own(struct scan *scan) {
     const struct hl_own_range *own;
     const size_t count = hl_own_ranges(&own);
     for (size_t i = 0; i < count; i++) exclude(scan, own[i].begin, own[i].end);
     const uintptr_t flight = (uintptr_t)hl_flight.base;
     exclude(scan, flight, flight + (uintptr_t)hl_flight.header->page_limit * HL_PAGE_SIZE);
+    hl_variables_of((uintptr_t)&__ehdr_start, exclude_variables, scan);
 }
 
 static int list_excluded(struct scan *scan) {
-    size_t large = 0;
-    for (uint32_t number = 0; number < scan->graph->count; number++)
-        large += scan->graph->sizes[number] >= HL_MAPPED_LEAST;
-    size_t regions = 0;
-    for (uintptr_t region = 0; region < HL_REGIONS; region++) regions += hl_block_regions[region] != NULL;
-    scan->excluded_room =
-        large + regions * (HL_REGION_BYTES / PAGE) + scan->roots->page_count + 4 * scan->roots->mapping_count + 65536;
+    scan->excluded_room = hl_allocator_memory_room(scan->graph, scan->roots) + scan->roots->page_count +
+                          2 * scan->roots->mapping_count + 65536;
     scan->excluded = hl_own_memory(scan->excluded_room * sizeof(*scan->excluded));
     if (!scan->excluded) return -ENOMEM;
-    exclude_allocator(scan);
+    hl_allocator_memory(scan->graph, scan->roots, exclude, scan);
     hl_stacks_without_use(scan->roots, exclude, scan);
     exclude_transient_heap(scan);
     for (size_t i = 0; i < scan->roots->page_count; i++)

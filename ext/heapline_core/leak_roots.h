@@ -38,12 +38,9 @@ struct hl_roots {
     size_t mapping_count;
     const struct hl_object_page *pages;
     size_t page_count;
-    struct hl_windows *windows; /* not with glibc */
+    struct hl_windows *windows; /* leak_allocator.h */
     size_t window_count;
 };
-
-/* First of all, before anything looks at the marks: a page that was only read is resident too. 0 or -ENOMEM. */
-int hl_roots_begin(struct hl_roots *roots);
 
 /* Scan all of them; the graph is spread afterwards. 0 or -errno. */
 int hl_roots_scan(struct hl_graph *graph, const struct hl_roots *roots);

@@ -8,6 +8,7 @@
 
 #include "block_map.h"
 #include "guard.h"
+#include "leak_allocator.h"
 #include "object_heap.h"
 #include "own_memory.h"
 #include "ruby_vm.h"
@@ -51,7 +52,7 @@ static int look(struct hl_leak_scan *scan) {
     struct hl_graph graph;
     struct hl_roots roots = {.child = &scan->child, .pages = scan->pages, .page_count = scan->page_count};
     const uint64_t begun = now_ns();
-    int failed = hl_roots_begin(&roots);
+    int failed = hl_allocator_memory_begin(&roots);
     if (failed) return failed;
     const int64_t count = hl_memory_maps(&roots.mappings);
     if (count < 0) return (int)count;
@@ -82,6 +83,7 @@ uint64_t hl_leak_scan_collect(void) {
 
 int hl_leak_scan_start(struct hl_leak_scan *scan) {
     if (!hl_block_tail_size) return -ENODATA;
+    hl_allocator_memory_prepare();
     int failed = list_object_pages(scan);
     scan->child = (struct hl_quiet_child){.work = work, .argument = scan, .fd = scan->fd, .stop_threads = 1};
     if (!failed) failed = hl_quiet_child_start(&scan->child);

@@ -72,3 +72,16 @@ int64_t hl_memory_maps(struct hl_mapping **mappings) {
     }
     return count;
 }
+
+void hl_variables_of(uintptr_t header, void (*each)(void *context, uintptr_t begin, uintptr_t end), void *context) {
+    const ElfW(Ehdr) *object = (const ElfW(Ehdr) *)header;
+    const ElfW(Phdr) *segments = (const ElfW(Phdr) *)(header + object->e_phoff);
+    uintptr_t least = 0;
+    for (unsigned i = object->e_phnum; i-- > 0;)
+        if (segments[i].p_type == PT_LOAD) least = segments[i].p_vaddr;
+    for (unsigned i = 0; i < object->e_phnum; i++) {
+        const uintptr_t begin = header - least + segments[i].p_vaddr;
+        if (segments[i].p_type == PT_LOAD && segments[i].p_flags & PF_W)
+            each(context, begin, begin + segments[i].p_memsz);
+    }
+}

@@ -32,5 +32,22 @@ static void each_mapping_is_what_it_is(void) {
     for (int64_t i = 1; i < count; i++) CHECK(mappings[i].begin >= mappings[i - 1].end);
 }
 
-static const struct check_test tests[] = {{"each_mapping_is_what_it_is", each_mapping_is_what_it_is}};
+static int zero;
+static const int constant = 1;
+
+static void count_own(void *found, uintptr_t begin, uintptr_t end) {
+    const uintptr_t wanted[] = {(uintptr_t)&global, (uintptr_t)&zero};
+    for (unsigned i = 0; i < 2; i++) ((int *)found)[i] += wanted[i] >= begin && wanted[i] < end;
+    CHECK((uintptr_t)&constant < begin || (uintptr_t)&constant >= end);
+}
+
+static void variables_are_data_and_zeros(void) {
+    int found[2] = {0, 0};
+    hl_variables_of((uintptr_t)&__ehdr_start, count_own, found);
+    CHECK_EQUAL(found[0], 1);
+    CHECK_EQUAL(found[1], 1);
+}
+
+static const struct check_test tests[] = {{"each_mapping_is_what_it_is", each_mapping_is_what_it_is},
+                                          {"variables_are_data_and_zeros", variables_are_data_and_zeros}};
 CHECK_MAIN(tests)

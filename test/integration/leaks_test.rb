@@ -16,10 +16,11 @@ module Heapline
     SETUP = LeakCorpus.setup.freeze
 
     # The records as { case => { kind => blocks } }, and the whole report.
-    def corpus(names, *options, more: "")
+    # preload: an allocator.
+    def corpus(names, *options, more: "", preload: nil)
       file = program(LeakCorpus.source(names, more))
       words = ["--library", "leak_corpus", "--format", "json", *options, RbConfig.ruby, file]
-      out, err, @status = heapline("leaks", *words)
+      out, err, @status = heapline("leaks", *words, env: { LD_PRELOAD: preload }.compact)
       refute_empty out, err
       @report = JSON.parse(out)
       LeakCorpus.found(@report["records"])
@@ -41,6 +42,27 @@ module Heapline
     def test_each_planted_leak_is_found_in_its_class
       assert_operator LeakCorpus.lost.size + LeakCorpus::RUBY.size, :>=, 50
       not_by_chance { assert_planted(LeakCorpus.lost + LeakCorpus::RUBY) }
+    end
+
+    ALLOCATORS = { "jemalloc" => "libjemalloc.so.2", "tcmalloc" => "libtcmalloc_minimal.so.4" }.freeze
+
+    # What an allocator keeps of blocks (its caches, its records of its memory) is not the program's: at most a stack
+    # holds some by chance, as with any of them.
+    ALLOCATORS.each_key do |name|
+      define_method("test_what_#{name}_keeps_holds_no_lost_block") do
+        found = corpus(LeakCorpus.lost, "--show-reachable", more: LeakCorpus::LOST_RUBY, preload: allocator(name))
+        assert_empty holders(LeakCorpus.lost + LeakCorpus::RUBY).lines.grep(/mapped memory|lib(je|tc|mi)malloc/)
+        assert_operator found.count { |_, kinds| kinds.keys != ["reachable"] }, :>=, LeakCorpus.lost.size - 2
+      end
+    end
+
+    def test_no_clean_case_is_blamed_with_jemalloc
+      assert_empty corpus(LeakCorpus.clean, more: LeakCorpus::CLEAN_RUBY, preload: allocator("jemalloc"))
+    end
+
+    def allocator(name)
+      directories = "{/usr/lib/x86_64-linux-gnu,/usr/lib64,/usr/lib,/usr/local/lib}"
+      Dir.glob(File.join(directories, ALLOCATORS[name])).first || skip("#{name} is not installed")
     end
 
     # All of them, in one run.
