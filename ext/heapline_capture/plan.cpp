@@ -20,6 +20,9 @@ const uint32_t THREADS_MAX = 65536;
 const uint32_t SLOTS_MAX = UINT32_MAX - 1;
 /* So many slots may lie unused with other threads before a thread takes of them: taking makes it wait. */
 const uint64_t SPARE_SLOTS = 1024;
+/* So many times in an epoch a thread waits for its turn: threads that a lock keeps apart, as Ruby's, change places less
+ * often. Those that change more often allocate at the same time, and are to do so in the replay. */
+const uint32_t TURNS = 64;
 const unsigned LEAST_ALIGNMENT = 3, MOST_ALIGNMENT = 30;
 
 void put(std::vector<uint8_t> &stream, uint64_t number) {
@@ -85,11 +88,10 @@ void Plan::end_thread(uint32_t number) {
 
 void Plan::call(hl_plan_op op, uint32_t thread, uint32_t slot, uint64_t size, uint64_t alignment) {
     enter_epoch(thread);
-    wait_for(slots_[slot], thread);
+    take_turn(thread);
+    wait_for(slots_[slot].last, thread);
     Thread &who = threads_[thread];
-    slots_[slot].at = who.stream.size();
-    slots_[slot].thread = thread;
-    slots_[slot].calls = ++who.calls;
+    slots_[slot].last = last_ = {++who.calls, who.stream.size(), thread};
     who.stream.push_back(static_cast<uint8_t>(op));
     put(who.stream, fold(static_cast<int64_t>(slot) - static_cast<int64_t>(who.slot)));
     who.slot = slot;
@@ -126,6 +128,7 @@ uint32_t Plan::thread_of(uint32_t number) {
 
 void Plan::start(uint32_t thread) {
     enter_epoch(0);
+    take_turn(0);
     threads_[0].stream.push_back(HL_PLAN_START);
     put(threads_[0].stream, thread);
 }
@@ -134,6 +137,7 @@ void Plan::enter_epoch(uint32_t thread) {
     Thread &who = threads_[thread];
     const int64_t epoch = static_cast<int64_t>(header_.calls / HL_PLAN_WINDOW);
     if (who.epoch == epoch) return;
+    if (epochs_.size() == static_cast<size_t>(epoch)) turns_ = 0;
     epochs_.resize(static_cast<size_t>(epoch) + 1);
     epochs_.back().threads++;
     who.stream.push_back(HL_PLAN_EPOCH);
@@ -141,15 +145,20 @@ void Plan::enter_epoch(uint32_t thread) {
     who.epoch = epoch;
 }
 
-void Plan::wait_for(const Slot &slot, uint32_t thread) {
-    if (slot.thread == thread || !slot.calls) return;
-    uint64_t &waited = threads_[thread].waited[slot.thread];
-    if (waited >= slot.calls) return;
-    waited = slot.calls;
-    threads_[slot.thread].stream[slot.at] |= HL_PLAN_AWAITED;
+/* The thread before it has done what it did in its turn. */
+void Plan::take_turn(uint32_t thread) {
+    if (last_.thread != thread && turns_++ < TURNS) wait_for(last_, thread);
+}
+
+void Plan::wait_for(const Call &call, uint32_t thread) {
+    if (call.thread == thread || !call.calls) return;
+    uint64_t &waited = threads_[thread].waited[call.thread];
+    if (waited >= call.calls) return;
+    waited = call.calls;
+    threads_[call.thread].stream[call.at] |= HL_PLAN_AWAITED;
     threads_[thread].stream.push_back(HL_PLAN_WAIT);
-    put(threads_[thread].stream, slot.thread);
-    put(threads_[thread].stream, slot.calls);
+    put(threads_[thread].stream, call.thread);
+    put(threads_[thread].stream, call.calls);
 }
 
 /* ---- slots ---- */

@@ -50,10 +50,14 @@ class Plan {
         int64_t epoch = -1;
         bool lasts = true;
     };
-    /* A slot, and the last call for it. */
-    struct Slot {
-        uint64_t size = 0, calls = 0, at = 0; /* of the block; after it; where it stands in the thread's stream */
+    /* A call, as others wait for it. */
+    struct Call {
+        uint64_t calls = 0, at = 0; /* of its thread, with it (0: there was none); where it stands in the stream */
         uint32_t thread = 0;
+    };
+    struct Slot {
+        uint64_t size = 0; /* of its block */
+        Call last;         /* for it */
     };
 
     uint32_t thread_of(uint32_t number);
@@ -62,13 +66,16 @@ class Plan {
     uint32_t new_slot(uint32_t thread);
     void borrow_slots(uint32_t thread);
     void call(hl_plan_op op, uint32_t thread, uint32_t slot, uint64_t size, uint64_t alignment);
-    void wait_for(const Slot &slot, uint32_t thread);
+    void take_turn(uint32_t thread);
+    void wait_for(const Call &call, uint32_t thread);
     void set_size(uint32_t slot, uint64_t size);
     void finish_call(uint64_t time_ns);
     uint64_t lay_out(std::vector<hl_plan_thread> &table);
 
     hl_plan_header header_ = {};
     uint64_t live_bytes_ = 0, live_blocks_ = 0, free_slots_ = 0;
+    Call last_;          /* of all */
+    uint32_t turns_ = 0; /* in this epoch */
     std::vector<Thread> threads_;
     std::vector<Slot> slots_;
     std::vector<uint32_t> slot_by_block_; /* + 1; 0: there is none */

@@ -58,7 +58,7 @@ class Performance {
     }
 
     hl_plan_header header;
-    uint64_t calls = 0, live = 0, bytes = 0;
+    uint64_t calls = 0, live = 0, bytes = 0, peak = 0, waits = 0;
     std::map<uint64_t, uint64_t> blocks; /* size by slot */
     std::map<unsigned, uint64_t> alignments;
 
@@ -102,6 +102,7 @@ class Performance {
             thread.thread = thread.left.varint();
             thread.target = thread.left.varint();
             thread.waits = true;
+            waits++;
         } else if (op == HL_PLAN_EPOCH) {
             leave(thread);
             thread.epoch += static_cast<int64_t>(thread.left.varint());
@@ -130,6 +131,7 @@ class Performance {
         blocks[thread.slot] = size;
         live += size;
         bytes += size;
+        peak = std::max(peak, live);
     }
 
     std::string file_;
@@ -182,7 +184,8 @@ struct Scene {
     }
 };
 
-void check_scene(unsigned count, unsigned threads, unsigned turn) {
+/* in_order: as it was recorded, however threads come to run. */
+void check_scene(unsigned count, unsigned threads, unsigned turn, bool in_order) {
     for (unsigned seed = 1; seed <= 4; seed++) {
         Scene scene;
         scene.perform(count, threads, turn, seed);
@@ -192,6 +195,7 @@ void check_scene(unsigned count, unsigned threads, unsigned turn) {
         CHECK_EQUAL(performance.live, scene.live);
         CHECK_EQUAL(performance.bytes, scene.bytes);
         CHECK_EQUAL(performance.blocks.size(), scene.blocks.size());
+        if (in_order) CHECK_EQUAL(performance.peak, scene.peak);
         const hl_plan_header &header = performance.header;
         CHECK_EQUAL(header.calls, scene.calls);
         CHECK_EQUAL(header.peak_live_bytes, scene.peak);
@@ -203,15 +207,26 @@ void check_scene(unsigned count, unsigned threads, unsigned turn) {
 }
 
 void test_one_thread() {
-    check_scene(20000, 1, 1);
+    check_scene(20000, 1, 1, true);
 }
 
 void test_threads_at_random() {
-    check_scene(20000, 7, 1);
+    check_scene(20000, 7, 1, false);
 }
 
 void test_threads_by_turns() {
-    check_scene(20000, 5, 3000);
+    check_scene(20000, 5, 3000, true);
+    check_scene(20000, 5, 30, true);
+}
+
+/* Threads that change places all the time allocate at once: then few of them wait. */
+void test_threads_at_once() {
+    Plan plan;
+    for (uint32_t i = 0; i < 20480; i++) plan.allocate(HL_PLAN_MALLOC, i % 2, i + 1, 10, 0, i);
+    Performance performance(bytes_of(plan), 1);
+    performance.run();
+    CHECK_EQUAL(performance.calls, 20480);
+    CHECK_EQUAL(performance.waits, 20480 / 1024 * 64);
 }
 
 /* One thread allocates, another frees: slots come back. */
@@ -290,6 +305,7 @@ void test_nothing_to_replay() {
 const check_test TESTS[] = {{"one thread", test_one_thread},
                             {"threads at random", test_threads_at_random},
                             {"threads by turns", test_threads_by_turns},
+                            {"threads at once", test_threads_at_once},
                             {"a producer and a consumer", test_a_producer_and_a_consumer},
                             {"what is asked for", test_what_is_asked_for},
                             {"a capture", test_a_capture},
