@@ -154,7 +154,8 @@ void Drain::find_chunks() {
 bool Drain::has_event(uint32_t number, bool last, uint64_t &time) {
     Lane &lane = lanes_[number];
     while (lane.chunk != HL_CHUNKS || next_chunk(lane, number)) {
-        const uint32_t end = __atomic_load_n(&ring_->chunk(lane.chunk).end, __ATOMIC_ACQUIRE);
+        const uint32_t end =
+            std::min(__atomic_load_n(&ring_->chunk(lane.chunk).end, __ATOMIC_ACQUIRE), uint32_t{HL_CHUNK_LIMIT});
         const bool full = lane.at >= (end ? end : HL_CHUNK_LIMIT);
         if (!full && ring_->time(lane.chunk, lane.at, time)) return true;
         if (!(full && end) && !last) return false;
@@ -314,6 +315,7 @@ uint32_t Drain::tag(uint32_t number) {
 }
 
 uint32_t Drain::frame(uint32_t number) {
+    if (number >= HL_RING_FRAMES) return 0;
     if (number >= frames_.size()) frames_.resize(number + 1024);
     if (frames_[number]) return frames_[number];
     const hl_ring_frame frame = ring_->frame(number);

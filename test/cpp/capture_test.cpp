@@ -5,50 +5,18 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <memory>
 #include <random>
 
 #include "check.h"
+#include "memory_file.hpp"
 
 using namespace heapline::capture;
 using heapline::Failure;
 
 namespace {
-
-/* A file without a name. */
-class Memory {
-  public:
-    explicit Memory(const std::string &bytes = "") : fd_(memfd_create("capture", MFD_ALLOW_SEALING)) {
-        CHECK_EQUAL(pwrite(fd_, bytes.data(), bytes.size(), 0), bytes.size());
-    }
-    ~Memory() {
-        close(fd_);
-    }
-    Memory(const Memory &) = delete;
-    Memory &operator=(const Memory &) = delete;
-
-    int fd() const {
-        return fd_;
-    }
-    std::string path() const {
-        return "/proc/self/fd/" + std::to_string(fd_);
-    }
-    std::string bytes() const {
-        struct stat status;
-        CHECK_EQUAL(fstat(fd_, &status), 0);
-        std::string bytes(static_cast<size_t>(status.st_size), '\0');
-        CHECK_EQUAL(pread(fd_, &bytes[0], bytes.size(), 0), bytes.size());
-        return bytes;
-    }
-
-  private:
-    int fd_;
-};
 
 Header sample_header() {
     Header header;
@@ -212,7 +180,7 @@ void check_names(const Reader &reader, const Scene &scene) {
 
 /* A capture that was finished, of `count` events. */
 std::string finished(Scene &scene, unsigned count, unsigned flush_every) {
-    Memory memory;
+    MemoryFile memory;
     Writer writer(memory.fd(), sample_header());
     scene.write(writer, count, flush_every);
     writer.sample({5, 1000, 2000, 3});
@@ -231,7 +199,7 @@ std::string finished(Scene &scene, unsigned count, unsigned flush_every) {
 void test_round_trip() {
     for (unsigned flush_every : {0u, 1u, 7u, 1000u}) {
         Scene scene(flush_every);
-        Memory memory(finished(scene, flush_every == 1 ? 2000 : 200000, flush_every));
+        MemoryFile memory(finished(scene, flush_every == 1 ? 2000 : 200000, flush_every));
         for (bool use_index : {true, false}) {
             Reader reader(memory.path(), use_index);
             check_about(reader);
@@ -256,7 +224,7 @@ void test_round_trip() {
 
 void test_a_part() {
     Scene scene(1);
-    Memory memory(finished(scene, 20000, 500));
+    MemoryFile memory(finished(scene, 20000, 500));
     Reader reader(memory.path());
     for (size_t i = 0; i < scene.events.size(); i += 777) {
         reader.seek(scene.events[i].time_ns);
@@ -273,7 +241,7 @@ void test_cut_short() {
     std::string whole = finished(scene, 3000, 100);
     size_t last = 0;
     for (size_t size = 1; size < whole.size(); size += 1 + size / 50) {
-        Memory memory(whole.substr(0, size));
+        MemoryFile memory(whole.substr(0, size));
         try {
             Reader reader(memory.path());
             std::vector<Event> events = all(reader);
@@ -298,7 +266,7 @@ void test_damage() {
         std::string bytes = whole;
         size_t at = random() % bytes.size();
         bytes[at] = static_cast<char>(bytes[at] ^ 1 << random() % 8);
-        Memory memory(bytes);
+        MemoryFile memory(bytes);
         for (bool use_index : {true, false}) {
             try {
                 Reader reader(memory.path(), use_index);
@@ -316,7 +284,7 @@ void test_damage() {
 /* Where the disk is full the events are dropped and counted; when there is room again it goes on. */
 void test_a_full_disk() {
     Scene scene(4);
-    Memory memory, rest;
+    MemoryFile memory, rest;
     Writer writer(memory.fd(), sample_header());
     scene.write(writer, 1000, 100);
     CHECK_EQUAL(fcntl(memory.fd(), F_ADD_SEALS, F_SEAL_GROW), 0);
@@ -341,7 +309,7 @@ void limit_files(rlim_t bytes) {
 }
 
 void test_what_was_dropped_is_told() {
-    Memory memory;
+    MemoryFile memory;
     Writer writer(memory.fd(), sample_header());
     writer.birth(Kind::malloc, 16, 1, 0, {});
     limit_files(writer.bytes() + 10);
@@ -361,7 +329,7 @@ void test_what_was_dropped_is_told() {
 
 void test_what_is_no_capture() {
     for (const char *bytes : {"", "x", "heapline-capture", "heapline-captur", "{}"}) {
-        Memory memory(bytes);
+        MemoryFile memory(bytes);
         bool failed = false;
         try {
             Reader reader(memory.path());
@@ -379,7 +347,7 @@ struct Told {
 };
 
 void check_mappings(const std::vector<Told> &wanted, void (*act)(Writer &)) {
-    Memory memory;
+    MemoryFile memory;
     Writer writer(memory.fd(), sample_header());
     act(writer);
     writer.finish({});
