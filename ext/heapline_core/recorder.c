@@ -15,6 +15,7 @@
 #include "call_stack.h"
 #include "call_tree.h"
 #include "lifecycle.h"
+#include "other_process.h"
 #include "own_memory.h"
 #include "ring.h"
 #include "text.h"
@@ -92,7 +93,7 @@ static void pause_for(long ns) {
 static int drain_is_gone(void) {
     const uint32_t attached = hl_load32(&hl_ring.header->drain_pid);
     const uint32_t drain = attached ? attached : hl_ring.header->asked_by;
-    if (drain) return kill((pid_t)drain, 0) && errno == ESRCH;
+    if (drain) return hl_other_process_ended(drain);
     return nanoseconds(CLOCK_MONOTONIC) - hl_ring.header->start_ns > ATTACH_MOST_NS;
 }
 
