@@ -52,6 +52,7 @@ void Analysis::fetch(const Event &later, const Event &sooner) {
 /* What happened before the query's time is passed over, but the generation goes on. */
 void Analysis::event(const Event &event) {
     end_ns_ = std::max(end_ns_, event.time_ns);
+    if (event.kind == Kind::gc_enter || event.kind == Kind::gc_exit) pause(event);
     if (event.time_ns < query_.from_ns) {
         if (allocates(event.kind)) births_++;
         if (event.kind == Kind::gc_start) generation_++;
@@ -178,6 +179,16 @@ void Analysis::mark(const Event &event) {
     } else if (!has_block(event.kind)) {
         calls_[static_cast<size_t>(event.kind)].add(0);
     }
+}
+
+/* In a damaged capture one of the two may be missing. */
+void Analysis::pause(const Event &event) {
+    tells_pauses_ = true;
+    const uint64_t began = std::max(pause_began_, query_.from_ns);
+    pause_began_ = event.kind == Kind::gc_enter ? end_ns_ : UINT64_MAX;
+    if (event.kind == Kind::gc_enter || began >= end_ns_) return;
+    paused_ns_ += end_ns_ - began;
+    timeline_.pause(began, end_ns_);
 }
 
 void Analysis::finish() {

@@ -116,6 +116,13 @@ class Analysis {
     uint64_t collections() const {
         return collections_;
     }
+    /* Is it known when the program stood still for GC? For how long it did. */
+    bool tells_pauses() const {
+        return tells_pauses_;
+    }
+    uint64_t paused_ns() const {
+        return paused_ns_;
+    }
     /* Ends of blocks whose birth is not in the capture: it was lost with a damaged block. */
     uint64_t unknown_ends() const {
         return unknown_ends_;
@@ -139,6 +146,7 @@ class Analysis {
     void birth(const Event &event);
     void end(const Event &event);
     void mark(const Event &event);
+    void pause(const Event &event);
     bool suits(const Event &event);
     uint32_t context(const Event &event);
     uint32_t &place(uint32_t stack, uint32_t thread, uint32_t tag);
@@ -161,6 +169,8 @@ class Analysis {
     uint32_t peak_ = 0; /* which peak this is */
     uint32_t generation_ = 0;
     uint64_t peak_ns_ = 0, end_ns_ = 0, events_ = 0, lost_ = 0, collections_ = 0, unknown_ends_ = 0;
+    bool tells_pauses_ = false;
+    uint64_t pause_began_ = UINT64_MAX, paused_ns_ = 0; /* UINT64_MAX: none */
     std::array<Figures, KINDS> calls_;
     std::array<Figures, SIZES> sizes_;
     std::array<Figures, AGES> ages_;

@@ -82,12 +82,13 @@ VALUE sums(VALUE self) {
     return row;
 }
 
-/* counts -> [ns of the end, ns of the peak, events, lost, GCs, ends of unknown blocks] */
+/* counts -> [ns of the end, ns of the peak, events, lost, GCs, ends of unknown blocks, ns in GC or nil] */
 VALUE counts(VALUE self) {
     const Analysis &analysis = *analysed(self).analysis;
-    return rb_ary_new_from_args(6, ULL2NUM(analysis.end_ns()), ULL2NUM(analysis.peak_ns()), ULL2NUM(analysis.events()),
+    return rb_ary_new_from_args(7, ULL2NUM(analysis.end_ns()), ULL2NUM(analysis.peak_ns()), ULL2NUM(analysis.events()),
                                 ULL2NUM(analysis.lost()), ULL2NUM(analysis.collections()),
-                                ULL2NUM(analysis.unknown_ends()));
+                                ULL2NUM(analysis.unknown_ends()),
+                                analysis.tells_pauses() ? ULL2NUM(analysis.paused_ns()) : Qnil);
 }
 
 /* call_rows -> Array of [function, is it a release?, calls, bytes]; a function may have several rows */
@@ -119,16 +120,16 @@ VALUE age_rows(VALUE self) {
     return rows_of(analysed(self).analysis->ages());
 }
 
-/* spans -> [ns of the first, ns of each, Array of [allocations, bytes, frees, bytes, live at its end, most live, GCs]]
- */
+/* spans -> [ns of the first, ns of each, Array of [allocations, bytes, frees, bytes, live at its end, most live, GCs, ns
+ * in GC]] */
 VALUE spans(VALUE self) {
     Owner &owner = analysed(self);
     guarded([&] { owner.spans = owner.analysis->timeline().spans(); });
     VALUE rows = rb_ary_new();
     for (const Timeline::Span &span : owner.spans)
-        rb_ary_push(rows, rb_ary_new_from_args(7, ULL2NUM(span.allocations), ULL2NUM(span.allocated),
+        rb_ary_push(rows, rb_ary_new_from_args(8, ULL2NUM(span.allocations), ULL2NUM(span.allocated),
                                                ULL2NUM(span.frees), ULL2NUM(span.freed), ULL2NUM(span.live),
-                                               ULL2NUM(span.most), ULL2NUM(span.collections)));
+                                               ULL2NUM(span.most), ULL2NUM(span.collections), ULL2NUM(span.paused)));
     const Timeline &timeline = owner.analysis->timeline();
     return rb_ary_new_from_args(3, ULL2NUM(timeline.begin_ns()), ULL2NUM(timeline.width_ns()), rows);
 }

@@ -97,6 +97,7 @@ Drain::Drain(const std::string &path, int fd)
     claim(about.drain_pid, path);
     writer_.reset(new Writer(fd, described(about)));
     generation_ = about.generation;
+    ruby_heap_ = about.ruby_heap;
     if (about.clock == HL_CLOCK_TSC) {
         uint64_t passed = monotonic_ns() - about.start_ns;
         if (passed < RATE_NS) usleep(static_cast<useconds_t>((RATE_NS - passed) / 1000));
@@ -219,6 +220,15 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
     case HL_EVENT_GC:
         generation_ = event.address;
         return writer_->mark(Kind::gc_start, event.address - 1, call);
+    case HL_EVENT_GC_END:
+        return writer_->mark(Kind::gc_end, generation_ - 1, call);
+    case HL_EVENT_GC_ENTER:
+        return writer_->mark(Kind::gc_enter, 0, call);
+    case HL_EVENT_GC_EXIT:
+        return writer_->mark(Kind::gc_exit, 0, call);
+    case HL_EVENT_RUBY_HEAP:
+        ruby_heap_ = event.address;
+        return;
     case HL_EVENT_REALLOC:
         return reallocated(lane, event, call);
     case HL_EVENT_REALLOC_FROM:
@@ -355,6 +365,7 @@ void Drain::sample() {
     Sample sample;
     sample.time_ns = elapsed_ns();
     sample.rss = resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    sample.ruby_heap = ruby_heap_;
     sample.generation = generation_;
     if (resident) writer_->sample(sample);
 }

@@ -95,7 +95,7 @@ class Drain {
     std::vector<Birth> births_;            /* the last ones, by address */
     unsigned moves_ = 0;                   /* in all lanes */
     uint64_t time_ = 0;                    /* of the last event, in the ring's units */
-    uint64_t lost_told_ = 0, generation_ = 0;
+    uint64_t lost_told_ = 0, generation_ = 0, ruby_heap_ = 0;
     uint64_t lag_ = 0; /* in the ring's units */
     double ns_per_unit_ = 1;
 };

@@ -43,10 +43,12 @@ enum class Kind : uint8_t {
     thread_end,
     gc_start, /* size: the number of GCs that began before */
     gc_end,
-    lost, /* size: so many events were lost before this one */
+    lost,     /* size: so many events were lost before this one */
+    gc_enter, /* the program stands still for GC from here, */
+    gc_exit,  /* and goes on: a GC may do its work in several pieces */
 };
 
-const unsigned KINDS = 29;
+const unsigned KINDS = 31;
 
 inline bool is_birth(Kind kind) {
     return kind <= Kind::remains;

@@ -55,9 +55,9 @@ void Reader::open(const std::string &path) {
     } catch (const Damage &) {
         throw Failure(path + " has lost its beginning: nothing of it can be read");
     }
-    if (header_.version != 1)
+    if (header_.version < 1 || header_.version > Header().version)
         throw Failure(path + " is a capture of version " + std::to_string(header_.version) +
-                      "; this heapline reads version 1");
+                      "; this heapline reads versions 1 to " + std::to_string(Header().version));
 }
 
 /* Fewer where the file ends. */

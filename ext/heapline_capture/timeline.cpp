@@ -15,6 +15,7 @@ Timeline::Span joined(const Timeline::Span &first, const Timeline::Span &second)
     span.frees += first.frees;
     span.freed += first.freed;
     span.collections += first.collections;
+    span.paused += first.paused;
     span.most = std::max(first.most, second.most);
     return span;
 }
@@ -25,6 +26,14 @@ std::vector<Timeline::Span> Timeline::spans() const {
     std::vector<Span> all(spans_);
     all.push_back(current_);
     return all;
+}
+
+void Timeline::pause(uint64_t from_ns, uint64_t to_ns) {
+    at(to_ns);
+    for (size_t i = from_ns < begin_ ? 0 : (from_ns - begin_) / width_; i <= spans_.size(); i++) {
+        const uint64_t begin = std::max(from_ns, begin_ + i * width_), end = std::min(to_ns, begin_ + (i + 1) * width_);
+        if (begin < end) (i < spans_.size() ? spans_[i] : current_).paused += end - begin;
+    }
 }
 
 void Timeline::open(uint64_t time_ns) {

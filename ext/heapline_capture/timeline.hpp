@@ -21,7 +21,7 @@ class Timeline {
     struct Span {
         uint64_t allocations = 0, allocated = 0, frees = 0, freed = 0; /* calls and bytes in it */
         uint64_t live = 0, most = 0;                                   /* bytes at its end; the most in it */
-        uint64_t collections = 0;
+        uint64_t collections = 0, paused = 0; /* GCs that began in it; ns in GC */
     };
 
     explicit Timeline(uint64_t begin_ns) : begin_(begin_ns) {
@@ -33,6 +33,9 @@ class Timeline {
         if (time_ns >= end_) open(time_ns);
         return current_;
     }
+
+    /* The program stood still for GC from here to there, which is now. */
+    void pause(uint64_t from_ns, uint64_t to_ns);
 
     /* All spans up to now. */
     std::vector<Span> spans() const;

@@ -11,6 +11,7 @@
 #include "lifecycle.h"
 #include "object_heap.h"
 #include "own_memory.h"
+#include "recorder.h"
 #include "ruby_vm.h"
 
 enum { FIRST_ROOM = 1024 }; /* entries; a power of two, as all later ones */
@@ -30,6 +31,7 @@ struct table {
 
 static struct table *pages;
 static size_t page_bytes;
+static uint64_t living; /* pages */
 static const void *vm; /* the link map of the object that holds the VM */
 
 /* ---- the table ---- */
@@ -85,12 +87,22 @@ static void count_span(struct hl_spans *spans, uint64_t generations) {
     __atomic_store_n(&spans->count, spans->count + 1, __ATOMIC_RELEASE);
 }
 
+uint64_t hl_heap_pages_bytes(void) {
+    return __atomic_load_n(&living, __ATOMIC_RELAXED) * page_bytes;
+}
+
+static void count_living(int change) {
+    __atomic_store_n(&living, living + (uint64_t)(int64_t)change, __ATOMIC_RELAXED);
+    hl_recorder_ruby_heap(hl_heap_pages_bytes());
+}
+
 static void begins(uintptr_t address) {
     if (!make_room()) return;
     struct entry *entry = entry_of(pages, address);
     const uint32_t now = generation();
     struct hl_heap_page_figures *counted = entry->address ? figures() : NULL;
     if (counted && entry->end != LIVES) count_span(&counted->deathspans, now - entry->end);
+    if (!entry->address || entry->end != LIVES) count_living(1);
     pages->used += !entry->address;
     entry->birth = now;
     entry->end = LIVES;
@@ -100,6 +112,7 @@ static void begins(uintptr_t address) {
 static void ends(struct entry *entry) {
     struct hl_heap_page_figures *counted = figures();
     entry->end = generation();
+    count_living(-1);
     if (counted) count_span(&counted->lifespans, entry->end - entry->birth);
 }
 

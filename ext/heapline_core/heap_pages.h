@@ -33,6 +33,9 @@ void hl_heap_pages_unmapping(uintptr_t address, size_t size, uintptr_t caller);
 /* The pages that there are into `pages`, at most `room`; returns how many there are. */
 size_t hl_heap_pages_list(struct heapline_heap_page *pages, size_t room);
 
+/* Bytes of the pages that there are; 0 where they are not known. */
+uint64_t hl_heap_pages_bytes(void);
+
 /* What is counted of ended pages begins anew. */
 void hl_heap_pages_become_child(void);
 

@@ -22,6 +22,7 @@
 #include "errand.h"
 #include "exit_report.h"
 #include "flight.h"
+#include "gc_events.h"
 #include "heap_pages.h"
 #include "interpose_mmap.h"
 #include "lane.h"
@@ -228,6 +229,7 @@ static uint64_t wait_for_ruby(void) {
         objects_asked = 1;
         hl_objects_ask();
     }
+    if (attached && hl_recording()) hl_gc_events_ask();
     hl_guard_leave(thread);
     errno = saved;
     return attached ? hl_gc_count() : 0;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "block_map.h"
+#include "gc_events.h"
 #include "location.h"
 #include "probe.h"
 #include "ruby_vm.h"
@@ -132,6 +133,18 @@ static uint32_t line_at(const struct code *code, uint64_t pc) {
     return hl_ruby.rb_iseq_line_no(iseq, position ? position - 1 : 0);
 }
 
+static int is_ractors(const struct hl_ruby_line *line) {
+    static const char PATH[] = "<internal:ractor>";
+    return line->path_length == sizeof(PATH) - 1 && memcmp(line->path, PATH, sizeof(PATH) - 1) == 0;
+}
+
+/* Ractor.new, not the rest of the file, of which every program runs something when it begins. */
+HL_COLD static void see_ractors(int direct, hl_value label) {
+    char name[3];
+    const size_t length = read_string(direct, label, name, sizeof(name));
+    if (!length || memcmp(name, "new", sizeof(name)) == 0) hl_gc_events_ractor_comes();
+}
+
 /* Have our free tell when the code goes (W2). */
 static int watch(uint64_t encoded) {
     void *block = (void *)(uintptr_t)encoded;
@@ -146,6 +159,7 @@ int hl_ruby_line_of_frame(struct hl_frame frame, struct hl_ruby_line *line, char
     line->path = buffer;
     line->path_length = read_path(direct, code.pathobj, buffer, size);
     if (!line->path_length) return -EAGAIN;
+    if (HL_UNLIKELY(is_ractors(line))) see_ractors(direct, code.label);
     line->line = line_at(&code, frame.pc);
     line->cacheable = watch(code.encoded);
     line->frame = frame.frame;
@@ -183,6 +197,7 @@ int hl_ruby_line_public(struct hl_frame none, struct hl_ruby_line *line, char *b
     if (!hl_ruby.attached || !hl_ruby.ruby_native_thread_p() || !may_read_directly()) return -EAGAIN;
     if (profile_frame(&frame, &path, &number)) return -EAGAIN;
     line->path = public_bytes(path, &line->path_length);
+    if (is_ractors(line)) hl_gc_events_ractor_comes();
     line->line = number > 0 ? (uint32_t)number : 0;
     line->cacheable = 0;
     line->frame = NULL;

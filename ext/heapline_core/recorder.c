@@ -14,6 +14,8 @@
 
 #include "call_stack.h"
 #include "call_tree.h"
+#include "gc_events.h"
+#include "heap_pages.h"
 #include "lifecycle.h"
 #include "other_process.h"
 #include "own_memory.h"
@@ -198,19 +200,27 @@ HL_COLD static void begin_thread(struct hl_recording *recording, const struct hl
     tell_thread(recording, lane->index, HL_EVENT_THREAD_START);
 }
 
-/* All who notice a GC come here; the first one tells. */
-HL_COLD static void tell_generation(struct hl_recording *recording, const struct hl_lane *lane) {
-    const uint64_t count = lane->generation - hl_load64(&hl_flight.header->baseline);
+static void tell(struct hl_recording *recording, uint32_t lane, uint32_t event, uint64_t value) {
+    uint64_t *place = reserve(recording, lane, 2);
+    if (!place) return;
+    place[1] = value;
+    show(place, event, now());
+}
+
+/* The first one who knows of a GC tells: its own hook, or who notices that GC.count has changed. */
+static void tell_gc(struct hl_recording *recording, uint32_t lane, uint64_t count) {
     uint64_t known = hl_load64(&generation);
-    recording->generation = lane->generation;
     while (count > known) {
         if (!__atomic_compare_exchange_n(&generation, &known, count, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
-        uint64_t *place = reserve(recording, lane->index, 2);
-        if (!place) return;
-        place[1] = count;
-        show(place, HL_EVENT_GC, now());
+        tell(recording, lane, HL_EVENT_GC, count);
         return;
     }
+}
+
+HL_COLD static void tell_generation(struct hl_recording *recording, const struct hl_lane *lane) {
+    recording->generation = lane->generation;
+    tell_gc(recording, lane->index, lane->generation - hl_load64(&hl_flight.header->baseline));
+    hl_gc_events_ask();
 }
 
 /* The lane's part, ready for an event; NULL where nothing can be recorded. */
@@ -296,6 +306,42 @@ void hl_record_death(struct hl_lane *lane, uint32_t event, const void *block) {
     leave(recording);
 }
 
+/* ---- what the VM does ---- */
+
+/* A mark that no allocation makes: HL_EVENT_GC with GC.count, or another one. */
+static void record_mark(uint32_t event, uint64_t value) {
+    struct hl_thread *thread = &hl_thread;
+    if (!hl_recording() || thread->busy || !hl_gate.open) return;
+    const int saved = errno;
+    hl_guard_enter(thread);
+    struct hl_lane *own = hl_lifecycle_lane(thread), *lane = own ? own : hl_lane_shared_lock();
+    struct hl_recording *recording = lane && (lane->recording || prepare(lane)) ? lane->recording : NULL;
+    if (recording) {
+        if (enter(recording, lane)) {
+            if (event == HL_EVENT_GC)
+                tell_gc(recording, lane->index, value);
+            else
+                tell(recording, lane->index, event, value);
+        }
+        leave(recording);
+    }
+    if (!own) hl_lane_shared_unlock();
+    hl_guard_leave(thread);
+    errno = saved;
+}
+
+void hl_recorder_gc_begins(void) {
+    record_mark(HL_EVENT_GC, hl_gc_count());
+}
+
+void hl_recorder_gc(uint32_t event) {
+    record_mark(event, 0);
+}
+
+void hl_recorder_ruby_heap(uint64_t bytes) {
+    record_mark(HL_EVENT_RUBY_HEAP, bytes);
+}
+
 /* ---- mappings ---- */
 
 static void write_end_of_mapping(struct hl_lane *lane, uint32_t event, uintptr_t address, size_t size) {
@@ -364,6 +410,7 @@ static void describe(void) {
     header->start = now();
     header->start_wall_ns = nanoseconds(CLOCK_REALTIME);
     header->generation = hl_load64(&hl_flight.header->gc_count);
+    header->ruby_heap = hl_heap_pages_bytes();
     generation = header->generation;
     gave_up_at = 0;
 }
@@ -400,6 +447,7 @@ int hl_recorder_start(uint32_t drain) {
     hl_ring_show();
     __atomic_store_n(&hl_recorder.on, 1, __ATOMIC_SEQ_CST);
     hl_mapping_watch(HL_WATCH_RECORDING, 1);
+    hl_gc_events_ask();
     return 0;
 }
 
@@ -408,6 +456,7 @@ void hl_recorder_stop(void) {
     if (!header || header->state != HL_RING_RECORDING) return;
     __atomic_store_n(&hl_recorder.on, 0, __ATOMIC_SEQ_CST);
     hl_mapping_watch(HL_WATCH_RECORDING, 0);
+    hl_gc_events_leave();
     const int quiet = wait_for_writers();
     header->stop = now();
     __atomic_store_n(&header->state, HL_RING_STOPPED, __ATOMIC_RELEASE);
@@ -434,6 +483,7 @@ void hl_recorder_exec(int executing) {
 void hl_recorder_become_child(struct hl_lane *own) {
     const int was_on = hl_recorder.on;
     hl_recorder.on = 0;
+    hl_gc_events_become_child();
     hl_mapping_watch(HL_WATCH_RECORDING, 0);
     if (own) own->recording = NULL;
     for (uint32_t i = 0; i < HL_LANES; i++)
@@ -441,7 +491,10 @@ void hl_recorder_become_child(struct hl_lane *own) {
     hl_ring_forget();
     hl_tree_destroy();
     hl_call_stack_destroy();
-    if (!was_on || !hl_recorder.follow) return;
+    if (!was_on || !hl_recorder.follow) {
+        hl_gc_events_leave();
+        return;
+    }
     const int failed = hl_recorder_start(recorded_for);
     if (failed) hl_say("process %d is not recorded: %s", (int)getpid(), strerror(-failed));
 }

@@ -51,6 +51,12 @@ void hl_recorder_mapped(const struct hl_mapped *mapping);
 void hl_recorder_unmapping(uintptr_t address, size_t size);
 void hl_recorder_remapped(uintptr_t address, size_t size, const struct hl_mapped *mapping);
 
+/* For gc_events.h: a GC begins; or HL_EVENT_GC_END, _ENTER, _EXIT. */
+void hl_recorder_gc_begins(void);
+void hl_recorder_gc(uint32_t event);
+/* For heap_pages.h: so many bytes has the object heap now. */
+void hl_recorder_ruby_heap(uint64_t bytes);
+
 /* This lane's owner ends. */
 void hl_recorder_thread_ends(struct hl_lane *lane);
 

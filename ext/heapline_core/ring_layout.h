@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define HL_RING_MAGIC "HEAPRING"
-#define HL_RING_VERSION 1u
+#define HL_RING_VERSION 2u
 
 #define HL_CHUNK_BYTES 65536u
 #define HL_CHUNKS 384u
@@ -98,7 +98,11 @@ enum hl_event {
     /* two words */
     HL_EVENT_THREAD_START = 48, /* word 1: kernel thread id; words 2, 3: its name */
     HL_EVENT_THREAD_END,        /* likewise */
-    HL_EVENT_GC,                /* word 1: GC.count, as first seen */
+    HL_EVENT_GC,                /* a GC begins, or (without gc_events.h) is first seen; word 1: GC.count with it */
+    HL_EVENT_GC_END,            /* its sweep is over */
+    HL_EVENT_GC_ENTER,          /* the program stands still for GC from here */
+    HL_EVENT_GC_EXIT,           /* up to here */
+    HL_EVENT_RUBY_HEAP,         /* word 1: bytes of the pages of Ruby's object heap, from now on */
     /* three words */
     HL_EVENT_MUNMAP,      /* word 1: address, word 2: size */
     HL_EVENT_MREMAP_FROM, /* likewise; both after the call */
@@ -126,6 +130,7 @@ struct hl_ring_header {
     uint64_t start_wall_ns; /* CLOCK_REALTIME then */
     uint64_t stop;          /* of `clock`; 0: it goes on */
     uint64_t generation;    /* GC.count at the start */
+    uint64_t ruby_heap;     /* bytes of the pages of Ruby's object heap at the start; 0: not known */
     uint64_t threads;       /* started so far */
 
     uint32_t strings_used; /* bytes */

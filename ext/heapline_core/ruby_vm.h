@@ -84,6 +84,7 @@ enum {
     X(void, rb_add_event_hook2, (void (*function)(hl_value, const void *), uint32_t events, hl_value data, int flags)) \
     X(int, rb_remove_event_hook, (void (*function)(hl_value, const void *)))                                           \
     X(hl_value, rb_tracearg_object, (const void *event))                                                               \
+    X(uint32_t, rb_tracearg_event_flag, (const void *event))                                                           \
     X(hl_value, rb_gc_location, (hl_value object))                                                                     \
     X(hl_value, rb_data_typed_object_wrap, (hl_value klass, void *data, const void *type))                             \
     X(void, rb_gc_register_address, (hl_value * place))                                                                \

@@ -46,12 +46,13 @@ module Heapline
 
     # Model::Capture::Summary
     def summary
-      ended, peaked, events, lost, collections, = @native.counts
+      ended, peaked, events, lost, collections, _, paused = @native.counts
       began = (@native.spans.first if events.positive?) || 0
       Model::Capture::Summary.new(
         **origin, seconds: (ended - began).fdiv(NANOSECONDS), events: events, lost: lost, file_bytes: @native.bytes,
                   ending: @native.totals && @native.totals[:ending], sums: sums, peak_at: peaked.fdiv(NANOSECONDS),
-                  collections: collections, calls: calls, sizes: Model::Capture::Bucket.of(@native.size_rows),
+                  collections: collections, gc_seconds: paused&.fdiv(NANOSECONDS), calls: calls,
+                  sizes: Model::Capture::Bucket.of(@native.size_rows),
                   ages: Model::Capture::Bucket.of(@native.age_rows), **groups
       )
     end
@@ -99,10 +100,11 @@ module Heapline
       begin_ns, width_ns, rows = @native.spans
       step = (rows.size + points - 1) / points
       samples = @native.samples
+      pauses = !@native.counts.last.nil?
       rows.each_slice(step).with_index.map do |part, index|
         at = begin_ns + (index * step * width_ns)
         last = samples.reverse_each.find { |sample| sample.first <= at + (part.size * width_ns) }
-        moment(at, part.size * width_ns, part, last)
+        moment(at, part.size * width_ns, part, last, pauses)
       end
     end
 
@@ -176,13 +178,14 @@ module Heapline
       nodes.sort_by { |node| [-node.public_send(weight), -node.count, node.frame&.name.to_s] }.freeze
     end
 
-    def moment(begin_ns, width_ns, spans, sample)
+    def moment(begin_ns, width_ns, spans, sample, pauses)
       sums = spans.transpose
       rss, heap = sample&.values_at(1, 2)
       Model::Capture::Moment.new(
         time: begin_ns.fdiv(NANOSECONDS), seconds: width_ns.fdiv(NANOSECONDS), allocations: sums[0].sum,
         bytes: sums[1].sum, frees: sums[2].sum, freed_bytes: sums[3].sum, live_bytes: sums[4].last,
-        most_bytes: sums[5].max, collections: sums[6].sum, rss: rss, heap_bytes: heap&.nonzero?
+        most_bytes: sums[5].max, collections: sums[6].sum, gc_seconds: (sums[7].sum.fdiv(NANOSECONDS) if pauses),
+        rss: rss, heap_bytes: heap&.nonzero?
       )
     end
   end

@@ -195,6 +195,39 @@ module Heapline
       end
     end
 
+    def test_the_time_in_gc
+      builder = Captures::Builder.new
+      builder.header["version"] = 2
+      { 1_000_000 => :gc_enter, 4_000_000 => :gc_exit, 5_000_000 => :gc_exit, 8_000_000 => :gc_enter,
+        8_500_000 => :gc_exit, 10_000_000 => :gc_start }.each { |time, kind| builder.mark(time, kind) }
+      Captures.file(builder.to_s) do |path|
+        capture = Capture.open(path)
+        assert_equal 0.0035, capture.summary.gc_seconds
+        assert_equal [[0.0, 0.0], [0.001, 0.001], [0.002, 0.001], [0.003, 0.001], [0.004, 0.0]],
+                     (capture.timeline.first(5).map { |moment| [moment.time, moment.gc_seconds] })
+        assert_equal 0.0005, capture.timeline[8].gc_seconds
+        assert_equal 0.0015, Capture.open(path, from: 0.003).summary.gc_seconds
+      end
+    end
+
+    def test_an_older_capture_tells_no_time_in_gc
+      builder = Captures::Builder.new
+      builder.mark(1_000_000, :gc_start)
+      Captures.file(builder.to_s) do |path|
+        assert_nil Capture.open(path).summary.gc_seconds
+        assert_nil Capture.open(path).timeline.first.gc_seconds
+      end
+    end
+
+    def test_a_later_version
+      builder = Captures::Builder.new
+      builder.header["version"] = 3
+      Captures.file(builder.to_s) do |path|
+        assert_match(/of version 3; this heapline reads versions 1 to 2/,
+                     assert_raises(Error) { Capture.open(path) }.message)
+      end
+    end
+
     def test_calls_sizes_and_lifespans
       builder = Captures::Builder.new
       block = builder.birth(0, 100, [])

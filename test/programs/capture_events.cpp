@@ -46,8 +46,8 @@ int main(int count, char **arguments) {
             }
         for (const std::string &problem : reader.problems()) printf("problem\t%s\n", problem.c_str());
         for (const Sample &sample : reader.samples())
-            printf("sample\t%llu\t%llu\n", static_cast<unsigned long long>(sample.time_ns),
-                   static_cast<unsigned long long>(sample.rss));
+            printf("sample\t%llu\t%llu\t%llu\n", static_cast<unsigned long long>(sample.time_ns),
+                   static_cast<unsigned long long>(sample.rss), static_cast<unsigned long long>(sample.ruby_heap));
         printf("end\t%s\t%llu\t%d\n", reader.totals().ending.c_str(),
                static_cast<unsigned long long>(reader.totals().lost), reader.finished());
     } catch (const std::exception &error) {

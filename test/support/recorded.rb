@@ -15,7 +15,7 @@ module Recorded
             7 => :valloc, 8 => :pvalloc, 9 => :new, 10 => :mmap, 11 => :realloc_older, 12 => :mremap_older,
             13 => :remains, 14 => :resize, 15 => :remap, 16 => :free, 17 => :delete, 18 => :munmap, 19 => :vanish,
             20 => :free_older, 21 => :munmap_older, 24 => :thread_start, 25 => :thread_end, 26 => :gc_start,
-            27 => :gc_end, 28 => :lost }.freeze
+            27 => :gc_end, 28 => :lost, 29 => :gc_enter, 30 => :gc_exit }.freeze
   BIRTHS = (%i[malloc calloc realloc memalign aligned_alloc posix_memalign valloc pvalloc new realloc_older] +
             %i[resize]).freeze
   ENDS = %i[free delete free_older resize].freeze
@@ -23,7 +23,7 @@ module Recorded
   # One event; bytes: that were asked for, or what its kind says; stack: frames as "label@path:line", outermost first.
   Event = Struct.new(:kind, :thread, :block, :bytes, :alignment, :stack, :time_ns, :tag, keyword_init: true)
 
-  # A capture as a whole. threads: number => [name, tid].
+  # A capture as a whole. threads: number => [name, tid]; samples: [ns, RSS, bytes of the object heap].
   class Capture
     attr_reader :events, :threads, :ending, :lost, :problems, :pid, :ruby, :samples
 
@@ -32,7 +32,7 @@ module Recorded
       @threads = {}
       @stacks = Hash.new([].freeze)
       @problems = []
-      @samples = 0
+      @samples = []
       text.each_line(chomp: true) { |line| take(*line.split("\t", -1)) }
     end
 
@@ -69,7 +69,7 @@ module Recorded
       when "stack" then @stacks[fields[0].to_i] = fields[1].split("|")
       when "event" then @events << event(*fields)
       when "problem" then @problems << fields[0]
-      when "sample" then @samples += 1
+      when "sample" then @samples << fields.map(&:to_i)
       when "end" then finish(*fields)
       end
     end

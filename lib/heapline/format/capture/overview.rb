@@ -35,7 +35,8 @@ module Heapline
         def totals(summary)
           Heap::Statement.new(key: :totals, title: nil, parts: sentences(summary), data: {
                                 seconds: summary.seconds, events: summary.events, lost: summary.lost,
-                                ending: summary.ending, collections: summary.collections, peak_at: summary.peak_at,
+                                ending: summary.ending, collections: summary.collections,
+                                gc_seconds: summary.gc_seconds, peak_at: summary.peak_at,
                                 **summary.sums.to_h
                               })
         end
@@ -48,7 +49,13 @@ module Heapline
            "at #{Units.duration(summary.peak_at)}",
            "live at the end #{Units.bytes(sums.live_bytes)} in #{counted(sums.live_blocks, "block")}",
            "temporary #{Units.bytes(sums.temporary_bytes)} in #{counted(sums.temporary_blocks, "block")}" \
-           "#{share(sums.temporary_bytes, sums.bytes)}", counted(summary.collections, "GC")]
+           "#{share(sums.temporary_bytes, sums.bytes)}", collections(summary)]
+        end
+
+        def collections(summary)
+          seconds = summary.gc_seconds
+          time = ", #{format("%.3f s", seconds)} in GC#{share(seconds, summary.seconds)}" if seconds
+          "#{counted(summary.collections, "GC")}#{time}"
         end
 
         def rate(summary)

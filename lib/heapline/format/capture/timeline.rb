@@ -26,17 +26,18 @@ module Heapline
                             label: ->(moment) { Heap::Label.new(text: "#" * (moment.most_bytes * BAR / most)) })
         end
 
-        # RSS and Ruby's heap are told where they were sampled.
+        # RSS, Ruby's heap and the time in GC are told where they are known.
         def self.columns(moments)
           sampled = { rss: "RSS", heap_bytes: "Ruby heap" }.select { |figure, _| moments.any?(&figure) }
-          [At.new(key: :at, title: "from", figure: :time), column(:most_bytes, "most live"),
+          [Seconds.new(key: :at, title: "from", figure: :time), column(:most_bytes, "most live"),
            column(:live_bytes, "live"), *sampled.map { |figure, title| column(figure, title) },
            column(:bytes, "allocated"), column(:freed_bytes, "freed"), column(:allocations, "allocs", :count),
-           column(:frees, "frees", :count), column(:collections, "GCs", :count)]
+           column(:frees, "frees", :count), column(:collections, "GCs", :count),
+           *([Seconds.new(key: :gc_seconds, title: "in GC", figure: :gc_seconds)] if moments.any?(&:gc_seconds))]
         end
 
-        # Seconds since the beginning.
-        class At < Columns::Column
+        # Time to the millisecond.
+        class Seconds < Columns::Column
           def print(seconds)
             format("%.3f s", seconds)
           end

@@ -13,13 +13,13 @@ module Heapline
       # events, lost::    counts; file_bytes:: size of the capture
       # ending::          "exit 0", "signal 9", "stopped"; nil: the recording was not brought to its end
       # sums::            Sums; peak_at:: seconds after the beginning, the first moment at which most was live
-      # collections::     GCs that began
+      # collections::     GCs that began; gc_seconds:: for which the program stood still for them; nil: not known
       # calls::           Array of Call, most bytes first, releases last
       # sizes, ages::     Array of Bucket: of what was born by size; of what was freed by lifespan in generations
       # threads, tags, libraries, gems, lines::  Array of Group, most bytes at the peak first
       Summary = Struct.new(:command, :ruby, :allocator, :pid, :started_at, :seconds, :events, :lost, :file_bytes,
-                           :ending, :sums, :peak_at, :collections, :calls, :sizes, :ages, :threads, :tags, :libraries,
-                           :gems, :lines, keyword_init: true) do
+                           :ending, :sums, :peak_at, :collections, :gc_seconds, :calls, :sizes, :ages, :threads, :tags,
+                           :libraries, :gems, :lines, keyword_init: true) do
         include Heap::Frozen
 
         # Events a second; nil where no time went by.
