@@ -120,8 +120,8 @@ VALUE age_rows(VALUE self) {
     return rows_of(analysed(self).analysis->ages());
 }
 
-/* spans -> [ns of the first, ns of each, Array of [allocations, bytes, frees, bytes, live at its end, most live, GCs, ns
- * in GC]] */
+/* spans -> [ns of the first, ns of each, Array of [allocations, bytes, frees, bytes, live at its end, most live, GCs,
+ * ns in GC]] */
 VALUE spans(VALUE self) {
     Owner &owner = analysed(self);
     guarded([&] { owner.spans = owner.analysis->timeline().spans(); });

@@ -21,7 +21,7 @@ class Timeline {
     struct Span {
         uint64_t allocations = 0, allocated = 0, frees = 0, freed = 0; /* calls and bytes in it */
         uint64_t live = 0, most = 0;                                   /* bytes at its end; the most in it */
-        uint64_t collections = 0, paused = 0; /* GCs that began in it; ns in GC */
+        uint64_t collections = 0, paused = 0;                          /* GCs that began in it; ns in GC */
     };
 
     explicit Timeline(uint64_t begin_ns) : begin_(begin_ns) {

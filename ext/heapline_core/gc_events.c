@@ -61,7 +61,7 @@ static int are_ractors(void) {
 /* At a safe point, in the main Ractor. */
 static void see_to(void *unused) {
     (void)unused;
-    __atomic_store_n(&asked, 0, __ATOMIC_RELAXED);__atomic_store_n(&asked, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&asked, 0, __ATOMIC_RELAXED);
     if (!hl_recording()) {
         take_out();
         return;

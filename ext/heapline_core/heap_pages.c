@@ -32,7 +32,7 @@ struct table {
 static struct table *pages;
 static size_t page_bytes;
 static uint64_t living; /* pages */
-static const void *vm; /* the link map of the object that holds the VM */
+static const void *vm;  /* the link map of the object that holds the VM */
 
 /* ---- the table ---- */
 
