@@ -183,15 +183,17 @@ class LiveDumpTest < Minitest::Test
   def test_the_end_of_a_pipe
     pid, = start(program("kept = Array.new(200_000) { |i| i.to_s * 4 }\n$stderr.close\n#{KEPT}"))
     reader, writer = IO.pipe
-    asking = Process.spawn(environment, *heapline_command("heap", "dump", "-o", "/dev/stdout", pid.to_s), out: writer)
+    asking = Process.spawn(environment, *heapline_command("heap", "dump", "-o", "/dev/stdout", pid.to_s),
+                           out: writer, err: path("said"))
     writer.close
     await("no copy was made", timeout: DEADLINE) { twins_of(pid).any? }
     twin = twins_of(pid).first[/\d+/]
     open_files = Dir.children("/proc/#{twin}/fd").map { |fd| File.readlink("/proc/#{twin}/fd/#{fd}") }
     assert_equal 1, open_files.count { |name| name != File::NULL }, open_files.inspect
+    reader.close
+    assert_equal [0, ""], [Process.wait2(asking).last.exitstatus, File.read(path("said"))]
   ensure
     reader&.close
-    Process.wait(asking) if asking
   end
 
   def test_who_does_not_answer

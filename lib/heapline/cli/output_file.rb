@@ -8,9 +8,12 @@ module Heapline
     # file or the whole new one.
     module OutputFile
       # Yields an IO for `path`. A device, a pipe or a link that stands there is written through; anything else is
-      # replaced once all is written. Raises Error where that cannot be.
+      # replaced once all is written. Raises Error where that cannot be, and Errno::EPIPE where the reader of a pipe has
+      # gone: the command then ends without a word, as it does on standard output.
       def self.write(path, &)
         replaceable?(path) ? replace(path, &) : File.open(path, "wb", &)
+      rescue Errno::EPIPE
+        raise
       rescue SystemCallError => e
         raise Error, "the output cannot be written to #{path}: #{e.message[/\A[^@]*[^@ ]/]}"
       end

@@ -40,6 +40,20 @@ module Heapline
         end
       end
 
+      def test_a_pipe_whose_reader_has_gone
+        in_directory do |directory|
+          path = File.join(directory, "pipe")
+          File.mkfifo(path)
+          reader = File.open(path, File::RDONLY | File::NONBLOCK)
+          assert_raises(Errno::EPIPE) do
+            OutputFile.write(path) do |file|
+              reader.close
+              file.write("nobody reads this")
+            end
+          end
+        end
+      end
+
       def test_a_file_that_cannot_be_written
         error = assert_raises(Error) { write("/no/such/place/r") }
         assert_equal "the output cannot be written to /no/such/place/r: No such file or directory", error.message
