@@ -4,6 +4,7 @@ require "minitest/autorun"
 require "fileutils"
 require "open3"
 require "rbconfig"
+require "shellwords"
 require "tmpdir"
 
 # The gem as a user gets it: built without git, installed where nothing else is, used from anywhere.
@@ -69,17 +70,18 @@ class PackageTest < Minitest::Test
   # Is the replayer there, and can it be executed?
   REPLAYER = "require 'heapline/replay'; exec Heapline::Replay::Replayer.program, '--about'"
 
-  # A compiler before the real one that does not know a library.
+  # A compiler before the real one that does not know a library. What it hands on to may be a wrapper like ccache, which
+  # looks for the compiler in PATH itself: it must not find this one again.
   def without(library, dir, compiler: "CC")
     name = RbConfig::CONFIG[compiler].split.first
-    real = ENV.fetch("PATH").split(":").map { |bin| File.join(bin, name) }.find { |path| File.executable?(path) }
     fake = File.join(dir, "bin", File.basename(name))
     FileUtils.mkdir_p(File.dirname(fake))
     File.write(fake, <<~SH)
       #!/bin/sh
       grep -qs #{library} conftest.* && exit 1
       case "$*" in *-l#{library}*) exit 1 ;; esac
-      exec #{real} "$@"
+      PATH=#{ENV.fetch("PATH").shellescape}
+      exec #{name} "$@"
     SH
     File.chmod(0o755, fake)
     { "PATH" => "#{File.dirname(fake)}:#{ENV.fetch("PATH")}" }
