@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a capture says of itself. */
 #include "binding.hpp"
+#include "identity.hpp"
 
 namespace heapline {
 namespace capture {
@@ -75,6 +76,25 @@ VALUE tags(VALUE self) {
     return rows;
 }
 
+/* libraries -> Array of [path, which file it was]; see identity */
+VALUE libraries(VALUE self) {
+    const Names &names = owner_of(self).reader->names();
+    VALUE rows = rb_ary_new();
+    for (const Library &library : names.libraries())
+        rb_ary_push(rows,
+                    rb_ary_new_from_args(2, text(names.string(library.path)), text(names.string(library.identity))));
+    return rows;
+}
+
+/* identity(path) -> String, which file it is now, or nil where there is none */
+VALUE identity_now(VALUE self, VALUE path) {
+    Owner &owner = owner_of(self);
+    FilePathValue(path);
+    const char *bytes = StringValueCStr(path);
+    guarded([&] { owner.bytes = identity(bytes); });
+    return text(owner.bytes);
+}
+
 /* samples -> Array of [ns, RSS, bytes of Ruby's heap, GC.count] */
 VALUE samples(VALUE self) {
     VALUE rows = rb_ary_new();
@@ -94,6 +114,8 @@ void define_about(VALUE capture) {
     rb_define_method(capture, "problems", RUBY_METHOD_FUNC(problems), 0);
     rb_define_method(capture, "threads", RUBY_METHOD_FUNC(threads), 0);
     rb_define_method(capture, "tags", RUBY_METHOD_FUNC(tags), 0);
+    rb_define_method(capture, "libraries", RUBY_METHOD_FUNC(libraries), 0);
+    rb_define_method(capture, "identity", RUBY_METHOD_FUNC(identity_now), 1);
     rb_define_method(capture, "samples", RUBY_METHOD_FUNC(samples), 0);
 }
 

@@ -37,7 +37,11 @@ VALUE initialize(VALUE self, VALUE path) {
     if (owner.reader) rb_raise(rb_eArgError, "the capture is set up already");
     FilePathValue(path);
     const char *bytes = StringValueCStr(path);
-    guarded([&] { owner.reader = std::make_unique<Reader>(bytes); });
+    guarded([&] {
+        auto reader = std::make_unique<Reader>(bytes);
+        owner.shown = std::make_unique<Shown>(reader->names());
+        owner.reader = std::move(reader);
+    });
     return self;
 }
 

@@ -14,6 +14,7 @@
 #include "analysis.hpp"
 #include "cells.hpp"
 #include "reader.hpp"
+#include "shown.hpp"
 #include "sites.hpp"
 #include "tree.hpp"
 
@@ -23,6 +24,7 @@ namespace capture {
 /* What belongs to one Capture. */
 struct Owner {
     std::unique_ptr<Reader> reader;
+    std::unique_ptr<Shown> shown;
     std::unique_ptr<Analysis> analysis;
     Query query; /* of the analysis */
     Busy work;
@@ -31,7 +33,7 @@ struct Owner {
     std::unique_ptr<Tree> tree;
     std::vector<Site> sites;
     std::vector<Timeline::Span> spans;
-    std::vector<uint32_t> frames, rows;
+    std::vector<uint32_t> rows;
     std::unique_ptr<Cells> cells;
     std::string bytes;
 };

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "identity.hpp"
+
 namespace heapline {
 namespace capture {
 
@@ -331,8 +333,15 @@ uint32_t Drain::frame(uint32_t number) {
     const hl_ring_frame frame = ring_->frame(number);
     const uint32_t path = writer_->string(ring_->string(frame.path));
     const bool native = frame.kind == HL_FRAME_NATIVE;
+    if (native && path && libraries_.insert(path).second) tell_library(path, ring_->string(frame.path));
     return frames_[number] = writer_->frame({writer_->string(ring_->string(frame.label)), native ? 0 : path, frame.line,
                                              native ? path : 0, native ? frame.offset : 0});
+}
+
+/* While it is the file that the program has loaded. */
+void Drain::tell_library(uint32_t path, std::string_view name) {
+    const std::string found = identity(std::string(name));
+    if (!found.empty()) writer_->library(path, found);
 }
 
 uint32_t Drain::stack(uint32_t node) {

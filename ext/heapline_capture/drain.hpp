@@ -12,6 +12,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "ring.hpp"
@@ -83,18 +85,20 @@ class Drain {
     void tell_lost();
     uint32_t stack(uint32_t node);
     uint32_t frame(uint32_t number);
+    void tell_library(uint32_t path, std::string_view name);
     uint32_t tag(uint32_t number);
     uint64_t ns(uint64_t time) const;
 
     std::unique_ptr<Ring> ring_;
     std::unique_ptr<Writer> writer_;
     std::vector<Lane> lanes_;
-    std::vector<uint32_t> active_;         /* lanes with a chunk */
-    std::vector<uint32_t> frames_, nodes_; /* the ring's numbers → the capture's; 0: not met yet */
-    std::vector<uint32_t> tags_;           /* likewise */
-    std::vector<Birth> births_;            /* the last ones, by address */
-    unsigned moves_ = 0;                   /* in all lanes */
-    uint64_t time_ = 0;                    /* of the last event, in the ring's units */
+    std::vector<uint32_t> active_;           /* lanes with a chunk */
+    std::unordered_set<uint32_t> libraries_; /* strings of the capture; those that were told */
+    std::vector<uint32_t> frames_, nodes_;   /* the ring's numbers → the capture's; 0: not met yet */
+    std::vector<uint32_t> tags_;             /* likewise */
+    std::vector<Birth> births_;              /* the last ones, by address */
+    unsigned moves_ = 0;                     /* in all lanes */
+    uint64_t time_ = 0;                      /* of the last event, in the ring's units */
     uint64_t lost_told_ = 0, generation_ = 0, ruby_heap_ = 0;
     uint64_t lag_ = 0; /* in the ring's units */
     double ns_per_unit_ = 1;

@@ -6,7 +6,7 @@ namespace capture {
 
 namespace {
 
-enum Sort : uint8_t { STRING = 1, FRAME, NODE, THREAD, TAG, RENAME };
+enum Sort : uint8_t { STRING = 1, FRAME, NODE, THREAD, TAG, RENAME, LIBRARY };
 
 /* Where a block of names was lost, so many may be missing before the next: more is damage. */
 const uint64_t GAP = 1 << 20;
@@ -65,6 +65,10 @@ void Names::entry(Bytes &bytes) {
         number = bytes.number(threads_.size());
         threads_[number].name = bytes.number(strings_.size());
         break;
+    case LIBRARY:
+        number = bytes.number(strings_.size());
+        libraries_.push_back({number, bytes.number(strings_.size())});
+        break;
     default:
         throw Damage("a name is of no known sort");
     }
@@ -122,6 +126,13 @@ uint32_t NewNames::tag(std::string_view name) {
     add(TAG);
     put_varint(entries_, text);
     return next_.tags++;
+}
+
+void NewNames::library(uint32_t path, std::string_view identity) {
+    uint32_t text = string(identity);
+    add(LIBRARY);
+    put_varint(entries_, path);
+    put_varint(entries_, text);
 }
 
 std::string NewNames::payload() const {

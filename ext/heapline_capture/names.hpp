@@ -30,6 +30,11 @@ struct Node {
     uint32_t parent, frame;
 };
 
+/* Which file a library was (see identity.hpp); both are strings. */
+struct Library {
+    uint32_t path, identity;
+};
+
 struct Thread {
     uint32_t name; /* string */
     uint64_t tid;  /* as the kernel counts */
@@ -50,6 +55,9 @@ class Names {
     }
     const Thread &thread(uint32_t number) const {
         return threads_[number];
+    }
+    const std::vector<Library> &libraries() const {
+        return libraries_;
     }
     const std::string &tag(uint32_t number) const {
         return strings_[tags_[number]];
@@ -84,6 +92,7 @@ class Names {
     std::vector<Node> nodes_;
     std::vector<Thread> threads_;
     std::vector<uint32_t> tags_; /* strings */
+    std::vector<Library> libraries_;
 };
 
 /* The tables as a writer sees them: only what is not written yet is kept, and the numbers of strings. */
@@ -95,6 +104,7 @@ class NewNames {
     uint32_t thread(std::string_view name, uint64_t tid);
     void rename(uint32_t thread, std::string_view name);
     uint32_t tag(std::string_view name);
+    void library(uint32_t path, std::string_view identity);
 
     /* How many entries wait. */
     uint32_t waiting() const {

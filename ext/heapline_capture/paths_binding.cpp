@@ -28,10 +28,23 @@ VALUE frames(VALUE self) {
     return rows;
 }
 
+/* show(frame, Array of numbers): a frame is shown as these, the outermost first; above those of `frames` they are the
+ * caller's own. */
+VALUE show(VALUE self, VALUE frame, VALUE as) {
+    Owner &owner = owner_of(self);
+    uint32_t number = NUM2UINT(frame);
+    Check_Type(as, T_ARRAY);
+    if (number >= owner.reader->names().frames()) rb_raise(rb_eArgError, "there is no frame %u", number);
+    guarded([&] { owner.rows.assign(static_cast<size_t>(RARRAY_LEN(as)), 0); });
+    for (size_t i = 0; i < owner.rows.size(); i++) owner.rows[i] = NUM2UINT(RARRAY_AREF(as, static_cast<long>(i)));
+    guarded([&] { owner.shown->name(number, owner.rows); });
+    return self;
+}
+
 /* site_rows -> Array of [frame of Ruby, native frame, thread, tag, sums…]; 0: none */
 VALUE site_rows(VALUE self) {
     Owner &owner = analysed(self);
-    guarded([&] { owner.sites = sites(owner.reader->names(), owner.analysis->contexts()); });
+    guarded([&] { owner.sites = sites(owner.reader->names(), *owner.shown, owner.analysis->contexts()); });
     VALUE rows = rb_ary_new();
     for (const Site &site : owner.sites)
         rb_ary_push(rows, push(rb_ary_new_from_args(4, UINT2NUM(site.ruby), UINT2NUM(site.leaf), UINT2NUM(site.thread),
@@ -44,12 +57,11 @@ VALUE site_rows(VALUE self) {
 VALUE stack_rows(VALUE self) {
     Owner &owner = analysed(self);
     const Names &names = owner.reader->names();
-    guarded([&] { owner.frames = distinct_frames(names); });
     VALUE rows = rb_ary_new();
     for (const Analysis::Context &context : owner.analysis->contexts()) {
         VALUE path = rb_ary_new();
         for (uint32_t at = context.stack; at; at = names.node(at).parent)
-            rb_ary_push(path, UINT2NUM(owner.frames[names.node(at).frame]));
+            owner.shown->outward(names.node(at).frame, [&](uint32_t frame) { rb_ary_push(path, UINT2NUM(frame)); });
         VALUE row = rb_ary_new_from_args(3, rb_ary_reverse(path), UINT2NUM(context.thread), UINT2NUM(context.tag));
         rb_ary_push(rows, push(row, context.sums));
     }
@@ -71,7 +83,8 @@ VALUE tree_rows(VALUE self, VALUE metric, VALUE bottom_up) {
     Metric wanted = metric_of(metric);
     bool upwards = RTEST(bottom_up);
     guarded([&] {
-        owner.tree = std::make_unique<Tree>(owner.reader->names(), owner.analysis->contexts(), wanted, upwards);
+        owner.tree =
+            std::make_unique<Tree>(owner.reader->names(), *owner.shown, owner.analysis->contexts(), wanted, upwards);
     });
     VALUE rows = rb_ary_new();
     for (const Tree::Node &node : owner.tree->nodes())
@@ -86,6 +99,7 @@ VALUE tree_rows(VALUE self, VALUE metric, VALUE bottom_up) {
 
 void define_paths(VALUE capture) {
     rb_define_method(capture, "frames", RUBY_METHOD_FUNC(frames), 0);
+    rb_define_method(capture, "show", RUBY_METHOD_FUNC(show), 2);
     rb_define_method(capture, "site_rows", RUBY_METHOD_FUNC(site_rows), 0);
     rb_define_method(capture, "stack_rows", RUBY_METHOD_FUNC(stack_rows), 0);
     rb_define_method(capture, "tree_rows", RUBY_METHOD_FUNC(tree_rows), 2);

@@ -4,8 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "tree.hpp"
-
 namespace heapline {
 namespace capture {
 
@@ -16,10 +14,10 @@ struct Place {
     uint32_t ruby = 0, leaf = 0;
 };
 
-Place place_of(const Names &names, const std::vector<uint32_t> &frames, uint32_t stack) {
+Place place_of(const Names &names, const Shown &shown, uint32_t stack) {
     Place place;
     for (uint32_t at = stack; at && !place.ruby; at = names.node(at).parent) {
-        uint32_t frame = frames[names.node(at).frame];
+        uint32_t frame = shown.first(names.node(at).frame);
         if (names.frame(frame).library)
             place.leaf = place.leaf ? place.leaf : frame;
         else
@@ -30,12 +28,11 @@ Place place_of(const Names &names, const std::vector<uint32_t> &frames, uint32_t
 
 } // namespace
 
-std::vector<Site> sites(const Names &names, const std::vector<Analysis::Context> &contexts) {
-    std::vector<uint32_t> frames = distinct_frames(names);
+std::vector<Site> sites(const Names &names, const Shown &shown, const std::vector<Analysis::Context> &contexts) {
     std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, size_t> numbers;
     std::vector<Site> sites;
     for (const Analysis::Context &context : contexts) {
-        Place place = place_of(names, frames, context.stack);
+        Place place = place_of(names, shown, context.stack);
         auto [found, is_new] = numbers.try_emplace({place.ruby, place.leaf, context.thread, context.tag}, sites.size());
         if (is_new) sites.push_back({place.ruby, place.leaf, context.thread, context.tag, {}});
         sites[found->second].sums.add(context.sums);

@@ -12,6 +12,7 @@
 
 #include "analysis.hpp"
 #include "names.hpp"
+#include "shown.hpp"
 
 namespace heapline {
 namespace capture {
@@ -23,7 +24,7 @@ struct Site {
 };
 
 /* One for each combination. */
-std::vector<Site> sites(const Names &names, const std::vector<Analysis::Context> &contexts);
+std::vector<Site> sites(const Names &names, const Shown &shown, const std::vector<Analysis::Context> &contexts);
 
 } // namespace capture
 } // namespace heapline

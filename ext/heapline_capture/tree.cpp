@@ -4,37 +4,9 @@
 namespace heapline {
 namespace capture {
 
-namespace {
-
-struct FrameHash {
-    size_t operator()(const Frame &frame) const {
-        uint64_t hash = 0;
-        for (uint64_t value :
-             {uint64_t{frame.label}, uint64_t{frame.path}, uint64_t{frame.line}, uint64_t{frame.library}, frame.offset})
-            hash = (hash ^ value) * 0x9e3779b97f4a7c15u ^ hash >> 29;
-        return hash;
-    }
-};
-
-struct FrameEqual {
-    bool operator()(const Frame &a, const Frame &b) const {
-        return a.label == b.label && a.path == b.path && a.line == b.line && a.library == b.library &&
-               a.offset == b.offset;
-    }
-};
-
-} // namespace
-
-std::vector<uint32_t> distinct_frames(const Names &names) {
-    std::unordered_map<Frame, uint32_t, FrameHash, FrameEqual> firsts;
-    std::vector<uint32_t> numbers;
-    for (uint32_t frame = 0; frame < names.frames(); frame++)
-        numbers.push_back(firsts.try_emplace(names.frame(frame), frame).first->second);
-    return numbers;
-}
-
-Tree::Tree(const Names &names, const std::vector<Analysis::Context> &contexts, Metric metric, bool bottom_up)
-    : frames_(distinct_frames(names)), nodes_(1) {
+Tree::Tree(const Names &names, const Shown &shown, const std::vector<Analysis::Context> &contexts, Metric metric,
+           bool bottom_up)
+    : shown_(shown), nodes_(1) {
     std::vector<Figures> stacks(names.nodes());
     for (const Analysis::Context &context : contexts) stacks[context.stack].add(of(context.sums, metric));
     if (bottom_up)
@@ -62,7 +34,9 @@ void Tree::top_down(const Names &names, const std::vector<Figures> &stacks) {
     for (uint32_t stack = 1; stack < stacks.size(); stack++) {
         if (!wanted[stack]) continue;
         const capture::Node &node = names.node(stack);
-        places[stack] = child(places[node.parent], frames_[node.frame]);
+        uint32_t place = places[node.parent];
+        shown_.inward(node.frame, [&](uint32_t frame) { place = child(place, frame); });
+        places[stack] = place;
         nodes_[places[stack]].self.add(stacks[stack]);
     }
     if (!stacks.empty()) nodes_[0].self.add(stacks[0]);
@@ -75,7 +49,7 @@ void Tree::bottom_up(const Names &names, const std::vector<Figures> &stacks) {
         uint32_t place = 0;
         uint32_t depth = 0;
         for (uint32_t at = stack; at && depth < FURTHEST; at = names.node(at).parent, depth++)
-            place = child(place, frames_[names.node(at).frame]);
+            shown_.outward(names.node(at).frame, [&](uint32_t frame) { place = child(place, frame); });
         nodes_[place].self.add(stacks[stack]);
     }
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Figures by call path: from the outermost frame down to who allocated, or from there up to its callers. Frames that
- * are equal in all that they show are one, so stacks that a recorder told twice are one path.
+ * Figures by call path: from the outermost frame down to who allocated, or from there up to its callers.
  */
 #ifndef HEAPLINE_CAPTURE_TREE_HPP
 #define HEAPLINE_CAPTURE_TREE_HPP
@@ -12,6 +11,7 @@
 
 #include "analysis.hpp"
 #include "names.hpp"
+#include "shown.hpp"
 
 namespace heapline {
 namespace capture {
@@ -31,9 +31,6 @@ inline const Figures &of(const Sums &sums, Metric metric) {
     }
 }
 
-/* The first frame that is equal to each, by number. */
-std::vector<uint32_t> distinct_frames(const Names &names);
-
 class Tree {
   public:
     /* So many callers are told from below: deep recursion would give each of its levels a path of its own. */
@@ -45,7 +42,8 @@ class Tree {
     };
 
     /* Node 0 is the root. A parent's number is below that of its children. */
-    Tree(const Names &names, const std::vector<Analysis::Context> &contexts, Metric metric, bool bottom_up);
+    Tree(const Names &names, const Shown &shown, const std::vector<Analysis::Context> &contexts, Metric metric,
+         bool bottom_up);
 
     const std::vector<Node> &nodes() const {
         return nodes_;
@@ -56,7 +54,7 @@ class Tree {
     void bottom_up(const Names &names, const std::vector<Figures> &stacks);
     uint32_t child(uint32_t parent, uint32_t frame);
 
-    std::vector<uint32_t> frames_; /* distinct ones */
+    const Shown &shown_;
     std::vector<Node> nodes_;
     std::unordered_map<uint64_t, uint32_t> children_; /* by parent and frame */
 };

@@ -42,6 +42,9 @@ void Writer::rename_thread(uint32_t thread, std::string_view name) {
 uint32_t Writer::tag(std::string_view name) {
     return names_.tag(name);
 }
+void Writer::library(uint32_t path, std::string_view identity) {
+    names_.library(path, identity);
+}
 
 void Writer::birth(Kind kind, uint64_t address, uint64_t size, uint64_t alignment, const Call &call) {
     vanish(address, call);

@@ -44,6 +44,8 @@ class Writer {
     uint32_t thread(std::string_view name, uint64_t tid);
     void rename_thread(uint32_t thread, std::string_view name);
     uint32_t tag(std::string_view name);
+    /* Which file the library of this path (a string) is; see identity.hpp. */
+    void library(uint32_t path, std::string_view identity);
 
     /* A block at `address` (not 0). kind: a birth of malloc's family. Where a block is known to lie there, its end was
      * not seen: it vanishes. */

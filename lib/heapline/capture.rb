@@ -2,6 +2,7 @@
 
 require_relative "capture/choice"
 require_relative "capture/extension"
+require_relative "capture/native_names"
 require_relative "capture/sites"
 require_relative "errors"
 require_relative "model/capture"
@@ -44,6 +45,11 @@ module Heapline
          unknown.positive?)]
     end
 
+    # Array of String: what is not told, though nothing was lost: libraries that are not there any more.
+    def notes
+      native_names.notes
+    end
+
     # Model::Capture::Summary
     def summary
       ended, peaked, events, lost, collections, _, paused = @native.counts
@@ -65,7 +71,11 @@ module Heapline
     # Array of Model::Capture::Group, most bytes at the peak first. by: :line, :file, :gem, :library, :method, :thread
     # or :tag
     def sites(by: :line)
-      @sites ||= Sites.new(@native.site_rows, frames, threads, tags)
+      @sites ||= begin
+        rows = @native.site_rows
+        alone = rows.filter_map { |ruby, leaf| leaf if ruby.zero? } # elsewhere the line of Ruby says enough
+        Sites.new(rows, frames, threads, tags, functions(alone))
+      end
       @sites.groups(by)
     end
 
@@ -76,11 +86,13 @@ module Heapline
       raise ArgumentError, DIRECTIONS.join(" or ") unless DIRECTIONS.include?(direction)
 
       kind, weight = METRICS.fetch(metric) { raise ArgumentError, "metric #{METRICS.keys.join(", ")}" }
+      name_frames
       grow(@native.tree_rows(kind, direction == :bottom_up), weight)
     end
 
     # Array of Model::Capture::Stack.
     def stacks
+      name_frames
       @native.stack_rows.map do |path, thread, tag, *sums|
         Model::Capture::Stack.new(frames: path.map { |number| frames[number] }.freeze, thread: threads[thread],
                                   tag: tags[tag], sums: Model::Capture::Sums.of(sums))
@@ -139,6 +151,29 @@ module Heapline
       @frames ||= @native.frames.each_with_index.map do |row, number|
         Model::Capture::Frame.new(**Model::Capture::Frame.members.zip(row).to_h) unless number.zero?
       end
+    end
+
+    # Native frames are shown as the functions that they are; those have numbers above all others.
+    def name_frames
+      return if @named
+
+      @named = true
+      recorded = frames.dup
+      functions = functions(recorded.each_index)
+      numbers = Hash.new { |all, frame| all[frame] = frames.push(frame).size - 1 }
+      recorded.each_with_index do |frame, number|
+        names = functions[frame] or next
+        @native.show(number, names.map { |name| numbers[name] })
+      end
+    end
+
+    # { Frame => Array of Frame, the outermost function first }, of those whose names are known.
+    def functions(numbers)
+      native_names.of(numbers.filter_map { |number| frames[number] }.uniq)
+    end
+
+    def native_names
+      @native_names ||= NativeNames.new(@native.libraries.to_h, now: @native.method(:identity))
     end
 
     # Names by number; several threads may have one.

@@ -176,6 +176,9 @@ void check_names(const Reader &reader, const Scene &scene) {
         CHECK(names.node(node).parent < node);
     }
     for (uint32_t tag = 1; tag < names.tags(); tag++) CHECK(names.tag(tag) == "t" + std::to_string(tag * 7));
+    CHECK_EQUAL(names.libraries().size(), 1);
+    CHECK(names.string(names.libraries()[0].path) == "/x/liba.so");
+    CHECK(names.string(names.libraries()[0].identity) == "build 12ab");
 }
 
 /* A capture that was finished, of `count` events. */
@@ -183,6 +186,7 @@ std::string finished(Scene &scene, unsigned count, unsigned flush_every) {
     MemoryFile memory;
     Writer writer(memory.fd(), sample_header());
     scene.write(writer, count, flush_every);
+    writer.library(writer.string("/x/liba.so"), "build 12ab");
     writer.sample({5, 1000, 2000, 3});
     writer.sample({6, 1001, 2001, 4});
     Totals totals;

@@ -49,19 +49,21 @@ static std::string file_of(std::string_view parts) {
 /* What an analysis says must agree with itself whatever it was read from. */
 static void check(Reader &reader, const Query &query) {
     Analysis analysis(reader, query, heapline::Job());
+    Shown shown(reader.names());
+    if (reader.names().frames() > 1) shown.name(1, {1, 1 << 20}); /* one is put into the other */
     Sums sums;
     for (const Analysis::Context &context : analysis.contexts()) sums.add(context.sums);
     for (Metric metric : {Metric::allocated, Metric::peak, Metric::live, Metric::temporary}) {
         const Figures &wanted = of(analysis.sums(), metric);
         if (metric != Metric::temporary && of(sums, metric).count != wanted.count) std::abort();
         if (of(sums, metric).bytes != wanted.bytes) std::abort();
-        if (Tree(reader.names(), analysis.contexts(), metric, false).nodes()[0].total.bytes != wanted.bytes)
+        if (Tree(reader.names(), shown, analysis.contexts(), metric, false).nodes()[0].total.bytes != wanted.bytes)
             std::abort();
-        if (Tree(reader.names(), analysis.contexts(), metric, true).nodes()[0].total.bytes != wanted.bytes)
+        if (Tree(reader.names(), shown, analysis.contexts(), metric, true).nodes()[0].total.bytes != wanted.bytes)
             std::abort();
     }
     uint64_t bytes = 0;
-    for (const Site &site : sites(reader.names(), analysis.contexts())) bytes += site.sums.allocated.bytes;
+    for (const Site &site : sites(reader.names(), shown, analysis.contexts())) bytes += site.sums.allocated.bytes;
     if (bytes != analysis.sums().allocated.bytes) std::abort();
     if (analysis.timeline().spans().size() > Timeline::MOST) std::abort();
     Cells cells(std::vector<uint32_t>(analysis.contexts().size()), analysis, 16);

@@ -181,6 +181,43 @@ module Heapline
       assert_equal figures, found
     end
 
+    # Two functions where a compiler put one into the other, and one function at two places.
+    def test_frames_that_are_shown_as_others
+      builder = Captures::Builder.new
+      library = ->(offset) { [nil, nil, nil, "/x/liba.so", offset] }
+      builder.birth(0, 30, [["main", "a.rb", 1, nil, nil], library[1]])
+      builder.birth(0, 12, [["main", "a.rb", 1, nil, nil], library[2]])
+      Captures.file(builder.to_s) do |path|
+        native = Native::Capture.new(path)
+        native.analyse(nil, nil, nil, nil, nil, false)
+        [2, 3].each { |number| native.show(number, [100, 101]) }
+        assert_equal([1, 100, 101], native.stack_rows.map(&:first).uniq.flatten)
+        assert_equal([[0, 0, 42], [0, 1, 42], [1, 100, 42], [2, 101, 42]], places(native.tree_rows(:live, false)))
+        assert_equal([[0, 0, 42], [0, 101, 42], [1, 100, 42], [2, 1, 42]], places(native.tree_rows(:live, true)))
+        assert_raises(ArgumentError) { native.show(4, [1]) }
+        assert_raises(TypeError) { native.show(2, nil) }
+      end
+    end
+
+    def places(tree)
+      tree.map { |parent, frame, *figures| [parent, frame, figures.last] }
+    end
+
+    def test_which_files_libraries_were
+      builder = Captures::Builder.new
+      builder.libraries["/x/liba.so"] = "build 12ab"
+      builder.birth(0, 30, [[nil, nil, nil, "/x/liba.so", 1]])
+      Captures.file(builder.to_s) do |path|
+        native = Native::Capture.new(path)
+        assert_equal [["/x/liba.so", "build 12ab"]], native.libraries
+        assert_match(/\Afile \d+ \d+\.\d{9}\z/, native.identity(path))
+        assert_nil native.identity("/none")
+        capture = Capture.open(path)
+        assert_equal ["liba.so+0x1"], capture.stacks.first.frames.map(&:name)
+        assert_equal ["/x/liba.so is not there any more: its functions have no names"], capture.notes
+      end
+    end
+
     def test_the_timeline_adds_up
       each_random do |capture, oracle|
         [1, 7, 100].each do |points|

@@ -33,12 +33,14 @@ module Captures
   class Builder
     UNIT = 1000 # ns a step
 
-    attr_reader :events, :samples
+    # libraries: { path => which file it was }
+    attr_reader :events, :samples, :libraries
     attr_accessor :header
 
     def initialize
       @events = []
       @samples = []
+      @libraries = {}
       @header = { "version" => 1, "time_unit_ns" => UNIT, "pid" => 4711, "page_size" => 4096, "generation" => 0,
                   "started_ns" => 1_700_000_000_000_000_000, "ruby" => "ruby 3.4.1", "allocator" => "glibc 2.41",
                   "command" => "ruby" }
@@ -132,6 +134,7 @@ module Captures
       @tags = {}
       @entries = "".b
       @events.each { |event| name(event) }
+      @libraries.each { |path, identity| entry({}, path, 7) { number(path) + number(identity) } }
       (varint(1) * 5) + @entries
     end
 

@@ -15,8 +15,9 @@ export interface CaptureReport {
   tiles: [string, string, string | null][];
   /** What is missing, in sentences. */
   notes: string[];
-  /** Columns by number of the frame; `name`, `path` and `gem` are numbers in the strings. */
-  frames: { name: number[]; path: number[]; line: number[]; kind: FrameKind[]; gem: number[]; source: Record<string, string> };
+  /** Columns by number of the frame; `name`, `path` (of native code its source where it is known, else its
+   *  library), `library` and `gem` are numbers in the strings. */
+  frames: { name: number[]; path: number[]; library: number[]; line: number[]; kind: FrameKind[]; gem: number[]; source: Record<string, string> };
   /** The tree of call paths: node 0 is the root, a parent's number is below that of its children. */
   nodes: { parent: number[]; frame: number[] };
   /** Who allocated: where a path ends, and numbers in `threads` and `tags`. */
@@ -43,6 +44,7 @@ export class Frames {
   name(frame: number): string { return frame === 0 ? "all" : this.string(this.report.frames.name[frame]); }
   gem(frame: number): string { return this.string(this.report.frames.gem[frame]); }
   path(frame: number): string { return this.string(this.report.frames.path[frame]); }
+  library(frame: number): string { return this.string(this.report.frames.library[frame]); }
   kind(frame: number): FrameKind { return this.report.frames.kind[frame]; }
   source(frame: number): string { return this.report.frames.source[frame] ?? ""; }
 

@@ -95,11 +95,11 @@ export class Sites {
     const leaf = nodes.frame[end];
     const native = frames.kind(leaf) === FrameKind.Native;
     if (node === 0) {
-      const library = native ? frames.path(leaf) : "(unknown)";
+      const library = native ? frames.library(leaf) : "(unknown)";
       return { line: native ? frames.name(leaf) : "(unknown)", method: frames.name(leaf), file: library, gem: frames.gem(leaf) || "(application)" };
     }
     const ruby = nodes.frame[node];
-    const via = native && frames.gem(leaf) !== "ruby core" ? ` via ${frames.path(leaf).split("/").at(-1)}` : "";
+    const via = native && frames.gem(leaf) !== "ruby core" ? ` via ${frames.library(leaf).split("/").at(-1)}` : "";
     return { line: `${frames.place(ruby) || frames.name(ruby)}${via}`, method: frames.name(ruby), file: frames.path(ruby) || frames.name(ruby), gem: frames.gem(ruby) || "(application)" };
   }
 }

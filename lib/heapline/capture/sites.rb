@@ -15,11 +15,12 @@ module Heapline
       NONE = { file: "(unknown)", method: "(unknown)", thread: "(unknown)", tag: "(no tag)" }.freeze
 
       # rows: of Native::Capture#site_rows. frames: Array of Model::Capture::Frame by number. threads, tags: names by
-      # number.
-      def initialize(rows, frames, threads, tags)
+      # number. functions: { native frame => Array of Frame, the innermost last }, where they are known.
+      def initialize(rows, frames, threads, tags, functions = {})
         @frames = frames
         @threads = threads
         @tags = tags
+        @functions = functions
         @sites = rows.map { |ruby, leaf, thread, tag, *sums| [location(ruby, leaf), thread, tag, sums] }
       end
 
@@ -62,10 +63,14 @@ module Heapline
         (@locations ||= {})[[ruby, leaf]] ||= make(@frames[ruby], @frames[leaf])
       end
 
+      def function(native)
+        native && (@functions[native]&.last || native).label
+      end
+
       # The VM is no library: what it allocates is the line's own.
       def make(ruby, native)
         native = nil if native&.library&.match?(Model::GemName::RUBY) && ruby
-        known = [ruby&.path, ruby&.lineno, ruby ? ruby.label : native&.label]
+        known = [ruby&.path, ruby&.lineno, ruby ? ruby.label : function(native)]
         return Model::Location.new(*known, special: "(unknown)") unless ruby || native
 
         Model::Location.new(*known, native && File.basename(native.library), native&.library, nil, native&.offset)

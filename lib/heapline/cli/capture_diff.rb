@@ -32,6 +32,7 @@ module Heapline
         captures = read
         sheet = sheet(captures)
         write(format, sheet)
+        captures.flat_map(&:notes).uniq.each { |note| @err.puts "heapline: #{Format::Inert.text(note)}" }
         sheet.problems.empty? ? OK : PROBLEM
       end
 

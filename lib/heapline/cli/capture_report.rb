@@ -46,6 +46,7 @@ module Heapline
         @capture = Capture.open(@path, **CaptureChoice.of(@options), &@progress)
         @progress.finish
         write
+        @capture.notes.each { |note| @err.puts "heapline: #{Format::Inert.text(note)}" }
         @capture.problems.empty? ? OK : PROBLEM
       ensure
         @progress&.finish

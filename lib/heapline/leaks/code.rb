@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../model/native_frame"
-require_relative "object_file"
+require_relative "functions"
 
 module Heapline
   module Leaks
@@ -14,8 +14,7 @@ module Heapline
       def initialize(mappings, machine:, symbols:)
         @mappings = mappings.map { |each| Mapping.new(*each.values_at("path", "begin", "end", "offset")) }
                             .sort_by(&:begin)
-        @symbols = symbols
-        @objects = {}
+        @functions = Functions.new(symbols)
         @machine = mapping(machine)&.path
       end
 
@@ -46,17 +45,13 @@ module Heapline
       def look_up(addresses)
         wanted = addresses.group_by { |address| path(address) }
         wanted.delete(nil)
-        wanted.to_h { |path, inside| [path, @symbols.names(path, inside.map { |address| in_object(address) }.uniq)] }
+        wanted.to_h { |path, inside| [path, @functions.at(path, inside.map { |address| in_object(address) }.uniq)] }
       end
 
       # The call lies before its return address.
       def in_object(address)
         found = mapping(address)
-        object(found.path).address(address - 1 - found.begin + found.offset)
-      end
-
-      def object(path)
-        @objects[path] ||= ObjectFile.new(path)
+        @functions.object(found.path).address(address - 1 - found.begin + found.offset)
       end
 
       def named(address, names)
@@ -64,19 +59,11 @@ module Heapline
         return [Model::NativeFrame.new(inlined: false)] unless path
 
         at = in_object(address)
-        found = known(path, at, names[path].fetch(at, []))
+        found = names.fetch(path).fetch(at)
         found.each_with_index.map do |name, index|
           Model::NativeFrame.new(**name.to_h, library: File.basename(path), path: path, offset: at,
                                               inlined: index < found.size - 1)
         end
-      end
-
-      # Where an object has neither debug information nor all its symbols, tools name the nearest one that it exports.
-      # No name is better than a wrong one.
-      def known(path, offset, names)
-        return names if names.any? && (names.any?(&:line) || object(path).named?)
-
-        [Symbols::Name.new(object(path).exported(offset))]
       end
     end
   end

@@ -33,6 +33,16 @@ module Heapline
         assert_equal [["/app/a.rb", 3], ["/gems/nokogiri-1.1/nokogiri.so", 1]], keys(found, :file).values_at(0, 2)
       end
 
+      # It is the label where there is no line of Ruby.
+      def test_the_function_that_allocated
+        outer, inner = %w[outer inner].map { |name| Model::Capture::Frame.new(label: name, library: "/x/r.so") }
+        rows = [[0, 2, 0, 0, *ONE], [1, 2, 0, 0, *ONE]]
+        sites = Sites.new(rows, FRAMES, [nil], [nil], { FRAMES[2] => [outer, inner] })
+        assert_equal([["/app/a.rb:3", "App#run"], ["libruby-3.1.so.3.1+0x5", "inner"]],
+                     sites.groups(:line).map { |group| [group.key, group.label] })
+        assert_equal [["App#run", 1], ["inner", 1]], keys(sites, :method)
+      end
+
       def test_what_is_no_group
         assert_raises(ArgumentError) { sites.groups(:colour) }
       end

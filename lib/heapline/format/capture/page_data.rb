@@ -71,7 +71,7 @@ module Heapline
 
         # Sentences: what is missing.
         def notes(capture, stacks)
-          [*capture.problems.first(8), *stacks.notes].map { |text| Inert.text(text) }
+          [*capture.problems.first(8), *capture.notes.first(8), *stacks.notes].map { |text| Inert.text(text) }
         end
 
         # nil: of what has no name.

@@ -22,7 +22,8 @@ module Heapline
         # frames: Array of Model::Capture::Frame, nil first, those of the largest stacks before the others.
         def of(frames)
           @gems = {}
-          { name: column(frames, &:name), path: column(frames) { |frame| frame.path || frame.library },
+          { name: column(frames, &:name), path: column(frames) { |each| each.path || each.library },
+          library: column(frames, &:library),
             line: frames.map { |frame| frame&.lineno || 0 }, kind: frames.map { |frame| kind(frame) },
             gem: column(frames) { |frame| gem(frame) }, source: sources(frames) }
         end

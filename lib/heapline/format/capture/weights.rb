@@ -25,10 +25,10 @@ module Heapline
           sums.sort_by.with_index { |(_, weight), index| [-weight, index] }.to_h
         end
 
-        # "Cache#put app.rb:12": what a frame is called in a picture.
+        # "Cache#put app.rb:12", "xmlNewNode libxml2.so.2": what a frame is called in a picture.
         def self.name(frame)
           place = frame.place && File.basename(frame.place)
-          [frame.name, *(place unless frame.native? || place == frame.name)].join(" ")
+          [frame.name, *(place if frame.label && place != frame.name)].join(" ")
         end
       end
     end

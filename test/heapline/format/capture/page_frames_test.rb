@@ -27,6 +27,7 @@ module Heapline
           assert_equal ["", "Rack#call", "x\\x1B", "libxml2.so.2+0x10", "(smaller stacks)"], text(found, :name)
           assert_equal ["", "/g/gems/rack-3.0/lib/rack.rb", "/srv/app.rb", "/usr/lib/libxml2.so.2", ""],
                        text(found, :path)
+          assert_equal ["", "", "", "/usr/lib/libxml2.so.2", ""], text(found, :library)
           assert_equal ["", "rack", "", "system libraries", ""], text(found, :gem)
           assert_equal [[0, 3, 4, 0, 0], [2, 0, 0, 1, 2]], found.values_at(:line, :kind)
         end

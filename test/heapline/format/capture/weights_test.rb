@@ -29,6 +29,8 @@ module Heapline
         def test_names
           assert_equal "a x.rb:3", Weights.name(frame("a", path: "/app/x.rb", lineno: 3))
           assert_equal "x.rb:3", Weights.name(frame(nil, path: "x.rb", lineno: 3))
+          assert_equal "b x.c:4", Weights.name(frame("b", path: "/src/x.c", lineno: 4, library: "/lib/liba.so"))
+          assert_equal "b liba.so", Weights.name(frame("b", library: "/lib/liba.so"))
           assert_equal "liba.so+0x10", Weights.name(frame(nil, library: "/lib/liba.so", offset: 16))
         end
       end
