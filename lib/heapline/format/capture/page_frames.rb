@@ -23,7 +23,7 @@ module Heapline
         def of(frames)
           @gems = {}
           { name: column(frames, &:name), path: column(frames) { |each| each.path || each.library },
-          library: column(frames, &:library),
+            library: column(frames, &:library),
             line: frames.map { |frame| frame&.lineno || 0 }, kind: frames.map { |frame| kind(frame) },
             gem: column(frames) { |frame| gem(frame) }, source: sources(frames) }
         end
