@@ -16,7 +16,8 @@ module Bench
       MARKS = /(?<=<!-- measured: begin -->\n).*(?=<!-- measured: end -->)/m
       # Workloads that all allocators are compared on.
       COMPARED = { "puma" => "Puma and Rack", "worker" => "A threaded worker of jobs" }.freeze
-      Fidelity = Struct.new(:name, :peaks, :comparison, keyword_init: true)
+      # peaks, replayed: bytes, of as many runs of the program and of replays of other ones; comparison: of one of these
+      Fidelity = Struct.new(:name, :peaks, :replayed, :comparison, keyword_init: true)
       Units = Heapline::Format::Units
 
       # plain, rounds: how often each workload is run plainly, and replayed
@@ -44,13 +45,19 @@ module Bench
 
       private
 
+      # A program with threads is another one in each run: so it is recorded as often as it is run plainly, in turn.
       def measure(name)
         workload = Workload.new(name)
-        peaks = Array.new(@plain) { workload.peak }
+        peaks, replayed = Array.new(@plain) { [workload.peak, replayed(workload.record)] }.transpose
         settings = Heapline::Replay::Settings.new.add("MALLOC_ARENA_MAX=1,2")
         options = COMPARED.key?(name) ? { settings: settings } : { allocators: ["glibc"] }
-        Fidelity.new(name: name, peaks: peaks,
-                     comparison: Heapline::Replay.new(workload.record, repeat: @rounds, **options).compare)
+        Fidelity.new(name: name, peaks: peaks, replayed: replayed,
+                     comparison: Heapline::Replay.new(workload.capture, repeat: @rounds, **options).compare)
+      end
+
+      def replayed(capture)
+        comparison = Heapline::Replay.new(capture, allocators: ["glibc"], repeat: 1).compare
+        comparison.baseline.estimate(:peak_bytes).median
       end
 
       def machine
@@ -61,13 +68,13 @@ module Bench
 
       def fidelity(measured)
         rows = measured.map do |one|
-          program = Heapline::Model::Replay::Estimate.new(one.peaks)
-          replays = one.comparison.baseline.estimate(:peak_bytes)
-          [one.name, spread(program), spread(replays), percent((replays.median / program.median.to_f) - 1),
-           percent((replays.high - replays.low) / replays.median.to_f, sign: false)]
+          program, recorded = [one.peaks, one.replayed].map { |values| Heapline::Model::Replay::Estimate.new(values) }
+          again = one.comparison.baseline.estimate(:peak_bytes)
+          [one.name, spread(program), spread(recorded), percent((recorded.median / program.median.to_f) - 1),
+           percent((again.high - again.low) / again.median.to_f, sign: false)]
         end
-        table(["workload", "the program's malloc, peak RSS", "its replay on glibc", "difference",
-               "between the replays at most"], rows)
+        table(["workload", "the program's malloc, peak RSS", "replays of its recordings on glibc", "difference",
+               "replays of one recording differ by"], rows)
       end
 
       def spread(estimate)

@@ -42,11 +42,15 @@ module Bench
 
       # Path of its capture, made anew.
       def record
-        path = File.join(SCRATCH, "#{name}.hlc")
-        FileUtils.rm_f(path)
-        heapline = [RbConfig.ruby, File.join(ROOT, "exe/heapline"), "record", "-o", path]
+        FileUtils.rm_f(capture)
+        heapline = [RbConfig.ruby, File.join(ROOT, "exe/heapline"), "record", "-o", capture]
         system(*heapline, *command, out: File::NULL, err: File::NULL) or raise Broken, "#{name} cannot be recorded"
-        path
+        capture
+      end
+
+      # Path of the last one.
+      def capture
+        File.join(SCRATCH, "#{name}.hlc")
       end
 
       private

@@ -19,10 +19,12 @@ module Heapline
           h1 { font-size: 20px; } h2 { font-size: 16px; margin: 24px 0 8px; } p { margin: 4px 0; } .soft { color: #5f5a54; }
           table { border-collapse: collapse; width: 100%; } th, td { padding: 4px 10px; text-align: right; white-space: nowrap; }
           th { color: #5f5a54; font-weight: 500; } tr { border-bottom: 1px solid #dedbd6; }
-          th:last-child, td:last-child { text-align: left; white-space: normal; overflow-wrap: anywhere; }
-          .scroll { overflow-x: auto; } .plot { width: 100%; height: auto; }
+          th:last-child, td:last-child { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 11em; }
+          /* On a narrow screen the names stay while the figures move. */
+          @media (max-width: 900px) { th:last-child, td:last-child { position: sticky; right: 0; background: inherit; } }
+          tr { background: #f7f6f4; } .scroll { overflow-x: auto; } .plot { width: 100%; min-width: 560px; height: auto; }
           @media (prefers-color-scheme: dark) {
-            body { background: #151413; color: #eeebe7; } .soft, th { color: #aaa39b; } tr { border-color: #3b3835; }
+            body { background: #151413; color: #eeebe7; } .soft, th { color: #aaa39b; } tr { border-color: #3b3835; background: #151413; }
           }
           #{Svg::STYLE}
         CSS
@@ -86,11 +88,15 @@ module Heapline
             cells = [*columns.all.map { |column| column.text(variant) }, variant.name]
             "<tr>#{cells.map { |cell| "<td>#{escape(cell)}</td>" }.join}</tr>"
           end
-          "<div class=\"scroll\"><table><thead><tr>#{head}</tr></thead><tbody>#{body.join}</tbody></table></div>"
+          scrolling("<table><thead><tr>#{head}</tr></thead><tbody>#{body.join}</tbody></table>")
+        end
+
+        def scrolling(markup)
+          "<div class=\"scroll\">#{markup}</div>"
         end
 
         def picture(comparison)
-          comparison.time_only ? "" : section("RSS over the calls", Svg.new.figure(comparison))
+          comparison.time_only ? "" : section("RSS over the calls", scrolling(Svg.new.figure(comparison)))
         end
 
         def notes(comparison)

@@ -64,6 +64,7 @@ module Heapline
           advice = comparison.advice
           changes = %i[time] + (comparison.time_only ? [] : %i[peak final])
           { reason: advice.reason, variant: text(advice.variant.name),
+            alike: texts(advice.alike.map(&:name)), faster: text(advice.faster&.name),
             words: texts(Words.new(comparison).advice.flatten),
             **changes.to_h { |change| [:"#{change}_change", estimate(advice.public_send(change))] } }
         end

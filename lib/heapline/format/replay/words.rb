@@ -38,8 +38,9 @@ module Heapline
           advice = @comparison.advice
           case advice.reason
           when :unsure then [[unsure]]
-          when :none then [[none]]
-          else [["take #{advice.variant.name}"], ["against #{@comparison.baseline.name}", *changes(advice)]]
+          when :none then [[none], *beside(advice)]
+          else [["take #{advice.variant.name}"], ["against #{@comparison.baseline.name}", *changes(advice)],
+                *beside(advice)]
           end
         end
 
@@ -85,6 +86,19 @@ module Heapline
           return time if @comparison.time_only
 
           ["peak RSS #{Words.change(advice.peak)}", "at the end #{Words.change(advice.final)}", *time]
+        end
+
+        # What else may be taken.
+        def beside(advice)
+          alike = advice.alike.map(&:name)
+          faster = advice.faster
+          [(["as good within the noise: #{alike.join(", ")}"] unless alike.empty?),
+           (faster(faster, advice.variant) if faster)].compact
+        end
+
+        def faster(faster, taken)
+          ["faster with more memory: #{faster.name}", "time in calls #{Words.change(faster.change(taken, :seconds))}",
+           "peak RSS #{Words.change(faster.change(taken, :peak_bytes))}"]
         end
 
         # What the time in calls is to the program as a whole.

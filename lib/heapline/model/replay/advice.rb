@@ -14,13 +14,21 @@ module Heapline
         LEAST_CONFIDENCE = 0.9
 
         # reason: :memory, :time, :none, or :unsure (too few rounds for a margin of error, or nothing to compare with).
-        # variant: which to take; with :none and :unsure the first one.
-        attr_reader :reason, :variant
+        # variant: which to take; with :none and :unsure the first one. alike: Array of Variant, those that would do as
+        # well, as far as the noise tells.
+        attr_reader :reason, :variant, :alike
 
         def initialize(comparison)
           @comparison = comparison
-          @reason, @variant = decide
+          @reason, (@variant, *@alike) = decide
+          @alike.freeze
           freeze
+        end
+
+        # The fastest of those that are surely faster than `variant`, by LEAST_TIME at least: it needs more memory. nil
+        # where there is none.
+        def faster
+          fastest(better(@comparison.variants, :seconds, LEAST_TIME, than: @variant)) unless reason == :unsure
         end
 
         # Estimates of how `variant` differs from the first one: peak, final RSS, time; as Variant#change.
@@ -48,13 +56,13 @@ module Heapline
         private
 
         def decide
-          return [:unsure, @comparison.baseline] if unsure?
+          return [:unsure, [@comparison.baseline]] if unsure?
 
-          smallest = @comparison.time_only ? nil : smallest()
-          return [:memory, smallest] if smallest
+          smallest = @comparison.time_only ? [] : smallest()
+          return [:memory, smallest] unless smallest.empty?
 
-          fastest = fastest(better(others.reject { |variant| larger?(variant) }, :seconds, LEAST_TIME))
-          fastest ? [:time, fastest] : [:none, @comparison.baseline]
+          fast = better(others.reject { |variant| larger?(variant) }, :seconds, LEAST_TIME)
+          fast.empty? ? [:none, [@comparison.baseline]] : [:time, fastest_first(fast)]
         end
 
         def unsure?
@@ -69,23 +77,34 @@ module Heapline
           !@comparison.time_only && behind?(variant, @comparison.baseline)
         end
 
-        def better(variants, figure, least)
+        def better(variants, figure, least, than: @comparison.baseline)
           variants.select do |variant|
-            change = variant.change(@comparison.baseline, figure)
+            change = variant.change(than, figure)
             change.median <= -least && change.apart?(0) && change.high.negative?
           end
         end
 
-        # Of those with less RSS, those that are not surely behind the first of them; of these the fastest.
+        # Of those with less RSS, those that are not surely behind the first of them.
         def smallest
           candidates = better(others, :peak_bytes, LEAST_MEMORY)
           first = candidates.min_by { |variant| variant.estimate(:peak_bytes).median }
-          fastest(candidates.reject { |variant| behind?(variant, first) })
+          fastest_first(candidates.reject { |variant| behind?(variant, first) })
         end
 
         def behind?(variant, first)
           change = variant.change(first, :peak_bytes)
           change.median >= LEAST_MEMORY || (change.apart?(0) && change.low.positive? && change.median >= 0.01)
+        end
+
+        # The fastest, and those that are not surely slower.
+        def fastest_first(variants)
+          first = fastest(variants)
+          [*first, *(variants - [first]).reject { |variant| slower?(variant, first) }]
+        end
+
+        def slower?(variant, first)
+          change = variant.change(first, :seconds)
+          change.apart?(0) && change.low.positive?
         end
 
         def fastest(variants)

@@ -32,6 +32,7 @@ class ReplayJsonTest < Minitest::Test
   def test_the_advice
     advice = json(replay_comparison)["advice"]
     assert_equal ["memory", "jemalloc 5.3.0 MALLOC_CONF=a:1,b:2"], advice.values_at("reason", "variant")
+    assert_equal [[], nil], advice.values_at("alike", "faster")
     assert_in_delta(-0.2, advice["peak_change"]["median"], 0.001)
   end
 

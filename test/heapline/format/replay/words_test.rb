@@ -30,6 +30,16 @@ class ReplayWordsTest < Minitest::Test
                   "time in calls +10 % (+9.9 to +10), +0.4 % of the time that the recording took"], why
   end
 
+  def test_what_else_may_be_taken
+    small = [{ peak: 50_000_000 }] * 5
+    runs = { "a" => [{}] * 5, "b" => small, "c" => small, "d" => [{ peak: 60_000_000, seconds: 0.25 }] * 5 }
+    variants = runs.map { |name, list| replay_variant(name, list) }
+    comparison = Replays::Model::Comparison.new(plan: replay_plan, variants: variants)
+    assert_equal [["as good within the noise: c"],
+                  ["faster with more memory: d", "time in calls -50 % (-50 to -50)", "peak RSS +20 % (+20 to +20)"]],
+                 Words.new(comparison).advice.drop(2)
+  end
+
   def test_no_recommendation
     same = Replays::Model::Comparison.new(plan: replay_plan, variants: [replay_variant("a", [{}] * 5),
                                                                         replay_variant("b", [{}] * 5)])

@@ -31,9 +31,26 @@ class AdviceTest < Minitest::Test
     assert_equal [:time, "c"], [advice.reason, advice.variant.name]
   end
 
+  # But it is told.
   def test_faster_but_larger_is_no_reason
-    advice = advise("a" => {}, "b" => { peak: 109, seconds: 0.1 })
-    assert_equal :none, advice.reason
+    advice = advise("a" => {}, "b" => { peak: 109, seconds: 0.1 }, "c" => { peak: 120, seconds: 0.2 })
+    assert_equal [:none, "b"], [advice.reason, advice.faster.name]
+  end
+
+  def test_what_is_faster_than_the_small
+    advice = advise("a" => {}, "b" => { peak: 60, seconds: 0.9 }, "c" => { peak: 80, seconds: 0.2 })
+    assert_equal %w[b c], [advice.variant.name, advice.faster.name]
+    assert_nil advise("a" => { seconds: 0.85 }, "b" => { peak: 60, seconds: 0.9 }).faster
+  end
+
+  # What differs in time by less than the rounds do.
+  def test_those_that_are_alike
+    quick = Array.new(5) { |i| { peak: 80, seconds: 0.5 + (i * 0.01) } }
+    late = quick.rotate(2).map { |run| { peak: 80.5, seconds: run[:seconds] + 0.001 } }
+    slow = quick.map { |run| { peak: 80, seconds: run[:seconds] + 0.1 } }
+    advice = advice_of({ "a" => [{ peak: 100 }] * 5, "quick" => quick, "late" => late, "slow" => slow })
+    assert_equal ["quick", ["late"]], [advice.variant.name, advice.alike.map(&:name)]
+    assert_empty replay_comparison.advice.alike
   end
 
   # A tenth less, but one round says the opposite: no difference beyond the noise.
