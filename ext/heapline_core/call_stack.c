@@ -15,12 +15,15 @@
 /* By pc, and by return address in a library. Of these IN_VM: it lies in the VM's. */
 static struct hl_frame_cache known;
 static const uint32_t IN_VM = 1u << 31, NO_LINE = 1u << 30;
+/* Stands for frames that found no room. It is kept by pc as others are, or every event would look them up again. */
+static uint32_t nameless;
 
 void hl_call_stack_destroy(void) {
     hl_frame_cache_destroy(&known);
 }
 
 int hl_call_stack_create(void) {
+    nameless = hl_tree_note("(a line for which there was no room)");
     return hl_frame_cache_create(&known) ? 0 : -ENOMEM;
 }
 
@@ -33,7 +36,8 @@ static uint32_t ruby_frame(const struct hl_ruby_line *line) {
                                         .path = hl_tree_string(line->path, line->path_length),
                                         .label = hl_tree_string(label, length),
                                         .line = line->line};
-    return hl_tree_frame(&frame);
+    const uint32_t number = hl_tree_frame(&frame);
+    return number ? number : nameless;
 }
 
 /* NO_LINE: a frame of the VM's own, which runs no line: below a program's first. */
@@ -83,6 +87,7 @@ HL_COLD static uint32_t name_caller(uintptr_t caller, uint32_t epoch) {
     const struct hl_ring_frame frame = {
         .kind = HL_FRAME_NATIVE, .path = hl_tree_string(path, strlen(path)), .offset = caller - library.base};
     uint32_t number = hl_tree_frame(&frame);
+    if (!number) number = nameless;
     if (number && map && map == hl_ruby.library) number |= IN_VM;
     /* Before the VM is known nobody can say whether this lies in it: it is named again then. */
     if (number && hl_ruby.library) hl_frame_keep(&known, caller, epoch, number);

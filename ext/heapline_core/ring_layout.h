@@ -139,7 +139,7 @@ struct hl_ring_header {
     uint32_t chunks_backed; /* that may be taken */
 
     uint64_t lost;           /* events that found no chunk */
-    uint64_t stacks_refused; /* stacks that were cut: a table was full */
+    uint64_t stacks_refused; /* strings, frames and nodes: a table was full */
 
     uint32_t asked_by;  /* pid of the process that is to drain it; 0: any */
     uint32_t drain_pid; /* the process that drains it; set once, by that */

@@ -2,6 +2,7 @@
 #include "recorder.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +15,9 @@
 #include "core.h"
 #include "fake_ruby.h"
 #include "lifecycle.h"
+#include "own_memory.h"
 #include "ring.h"
+#include "ruby_walk.h"
 
 enum { ODD = 4711 }; /* bytes of the blocks that are looked for */
 
@@ -263,6 +266,59 @@ static void a_full_ring_loses_events_and_counts_them(void) {
     CHECK_EQUAL(births + deaths + hl_ring.header->lost, 2 * enough);
 }
 
+/* Those that find no room cost no more than others: they are looked up once. */
+static void lines_without_room_are_kept_as_such(void) {
+    const struct hl_ring_frame other = {.kind = HL_FRAME_NOTE};
+    begin();
+    while (hl_ring_add_frame(&other))
+        ;
+    allocate_below(4, 7);
+    const uint64_t refused = hl_ring.header->stacks_refused;
+    CHECK(refused > 0);
+    for (int i = 0; i < 10; i++) allocate_below(4, 7);
+    CHECK_EQUAL(hl_ring.header->stacks_refused, refused);
+    read_all();
+    CHECK_EQUAL(odd_count, 11);
+    CHECK_EQUAL(odd[0].stack, odd[10].stack);
+    for (unsigned up = 0; up < 2; up++) {
+        CHECK_EQUAL(frame_of(odd[0].stack, up).kind, HL_FRAME_NOTE);
+        CHECK(text_is(frame_of(odd[0].stack, up).label, "(a line for which there was no room)"));
+    }
+}
+
+static void stacks_without_room_are_those_of_their_callers(void) {
+    begin();
+    allocate_below(4, 7);
+    while (hl_ring_add_node(1, 1))
+        ;
+    allocate_below(4, 8);
+    allocate_below(4, 7);
+    read_all();
+    CHECK_EQUAL(odd_count, 3);
+    CHECK_EQUAL(odd[1].stack, hl_ring.nodes[odd[0].stack].parent);
+    CHECK_EQUAL(odd[2].stack, odd[0].stack);
+    CHECK(hl_ring.header->stacks_refused > 0);
+}
+
+static pthread_barrier_t together;
+
+static void take_a_lane(unsigned number) {
+    free(fake_ruby_allocate(100 + number));
+    pthread_barrier_wait(&together);
+}
+
+/* With a thread for each lane: the ring, and all that heapline has besides, were every page of it in use. */
+static void own_memory_is_bounded(void) {
+    const struct hl_own_range *ranges;
+    uint64_t own = 0;
+    begin();
+    pthread_barrier_init(&together, NULL, HL_LANES - 2); /* one has this thread, one is shared */
+    core_threads(HL_LANES - 2, take_a_lane);
+    for (size_t i = hl_own_ranges(&ranges); i-- > 0;) own += ranges[i].end - ranges[i].begin;
+    CHECK(own + HL_RING_BYTES <= 64u << 20);
+    CHECK(own >= HL_LANES * sizeof(uint64_t) * HL_WALK_DEPTH); /* the lanes' stacks are in it */
+}
+
 /* ---- begin and end ---- */
 
 static void an_ended_recording_gets_nothing_more(void) {
@@ -305,6 +361,9 @@ static const struct check_test tests[] = {
     {"threads_lose_nothing", threads_lose_nothing},
     {"handlers_of_signals_lose_nothing", handlers_of_signals_lose_nothing},
     {"a_full_ring_loses_events_and_counts_them", a_full_ring_loses_events_and_counts_them},
+    {"lines_without_room_are_kept_as_such", lines_without_room_are_kept_as_such},
+    {"stacks_without_room_are_those_of_their_callers", stacks_without_room_are_those_of_their_callers},
+    {"own_memory_is_bounded", own_memory_is_bounded},
     {"an_ended_recording_gets_nothing_more", an_ended_recording_gets_nothing_more},
     {"a_forked_child_is_not_recorded", a_forked_child_is_not_recorded},
 };

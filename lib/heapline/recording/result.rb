@@ -5,8 +5,8 @@ module Heapline
     # What was recorded. path: of the capture; pid: of the process; ending: how it ended (String); events, bytes: that
     # the capture has; lost: events that found no room in the ring; dropped: events that could not be written, and
     # errno: why (0: nothing is wrong); elapsed_ns: how long the recording took; waited_ns: how long the program's
-    # threads, all together, waited for it; stacks_refused: stacks that were cut short because their tables were full.
-    # Frozen.
+    # threads, all together, waited for it; stacks_refused: how often a frame or a stack found no room in its table (0:
+    # no stack was cut). Frozen.
     Result = Struct.new(:path, :pid, :ending, :events, :bytes, :lost, :dropped, :errno, :elapsed_ns, :waited_ns,
                         :stacks_refused, keyword_init: true) do
       def initialize(**fields)

@@ -27,10 +27,10 @@ module Heapline
         end
 
         def self.missing(result)
-          lost, cut = [result.missing, result.stacks_refused].map { |number| Format::Units.count(number) }
           text = +""
-          text << "; #{lost} events were lost: #{why(result)}" if result.missing.positive?
-          text << "; #{cut} stacks were cut: there are too many different ones" if result.stacks_refused.positive?
+          lost = result.missing
+          text << "; #{Format::Units.count(lost)} events were lost: #{why(result)}" if lost.positive?
+          text << "; stacks were cut: there are too many different ones" if result.stacks_refused.positive?
           text
         end
 
