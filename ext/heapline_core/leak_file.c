@@ -12,6 +12,7 @@
 #include "flight.h"
 #include "guard.h"
 #include "leak_scan.h"
+#include "ruby_vm.h"
 #include "text.h"
 
 enum { PATH_BYTES = 640, HL_LEAKS_REACHABLE = 1, HL_LEAKS_SINCE = 2 };
@@ -29,6 +30,20 @@ void hl_leak_file_prepare(void) {
 
 int hl_leak_file_due(void) {
     return asked[0] != 0;
+}
+
+void hl_leak_file_expect(int expected) {
+    char path[PATH_BYTES];
+    if (!asked[0]) return;
+    const int saved = errno;
+    hl_text(path, sizeof(path), "%s/%d.begun", asked + 1, (int)getpid());
+    if (expected) {
+        const int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0) close(fd);
+    } else {
+        unlink(path);
+    }
+    errno = saved;
 }
 
 /* PID.leaks in the directory is where the report goes. Made before the GC: who asked sees that the search has begun. 0
@@ -112,4 +127,5 @@ void hl_leak_file_errand(uint32_t request) {
 
 void hl_leak_file_after_fork_child(void) {
     running = 0;
+    if (hl_ruby.attached) hl_leak_file_expect(1);
 }

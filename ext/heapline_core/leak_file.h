@@ -3,7 +3,8 @@
  * The search for lost blocks that heapline makes of itself, its report in a file: at the end of a process, in the
  * directory that HEAPLINE_LEAKS names (a digit, the sum of 1: reachable blocks too, and 2: only those since the last
  * baseline; then the directory); and when another process asks, beside the flight file. The file gets its name,
- * PID.leaks, when it is complete.
+ * PID.leaks, when it is complete. A process whose end is to be searched has an empty file PID.begun in that directory
+ * from the moment that its VM is known: so those are known that ended without a search.
  */
 #ifndef HL_LEAK_FILE_H
 #define HL_LEAK_FILE_H
@@ -15,6 +16,9 @@ void hl_leak_file_prepare(void);
 
 /* Is the end to be searched? */
 int hl_leak_file_due(void);
+
+/* This process's end is to be searched, where it is due; or (0) it will be another program. errno stays. */
+void hl_leak_file_expect(int expected);
 
 /* In the last at_exit handler, with the GVL, without the guard. Waits until the report is complete. */
 void hl_leak_file_at_exit(void);

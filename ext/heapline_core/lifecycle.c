@@ -133,8 +133,9 @@ void hl_lifecycle_last_call(int status) {
 
 /* In a vfork child the flight is its parent's. */
 static void set_state(enum hl_state state) {
-    if (hl_life == HL_LIFE_ACTIVE && hl_gate.open && hl_flight.header->pid == (uint32_t)getpid())
-        hl_flight.header->state = state;
+    if (hl_life != HL_LIFE_ACTIVE || !hl_gate.open || hl_flight.header->pid != (uint32_t)getpid()) return;
+    hl_flight.header->state = state;
+    if (hl_ruby.attached) hl_leak_file_expect(state != HL_STATE_EXECED);
 }
 
 void hl_lifecycle_before_exec(void) {
@@ -225,6 +226,7 @@ static uint64_t wait_for_ruby(void) {
     const int saved = errno;
     hl_guard_enter(thread);
     const int attached = hl_ruby_attach(ruby_ends);
+    if (attached) hl_leak_file_expect(1);
     if (attached && hl_options.objects && !objects_asked) {
         objects_asked = 1;
         hl_objects_ask();

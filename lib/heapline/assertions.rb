@@ -39,7 +39,7 @@ module Heapline
     end
 
     # Fails where blocks that the block asked for are lost: nothing leads to them any more. It is run `runs` times.
-    # library: Regexp or String: only what such a library asked for. Needs HEAPLINE=blocks below the tests.
+    # library: Regexp or String: only what such a library asked for. Needs live blocks kept, as `heapline test` does.
     def assert_no_leaks(message = nil, runs: 10, library: nil, &block)
       check = Checks::Leaks.new(runs: runs, library: library)
       heapline_check do

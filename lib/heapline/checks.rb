@@ -20,7 +20,7 @@ module Heapline
     # The same where live blocks are not kept, for Leaks.
     def self.blocks_remedy
       "live blocks are not kept in this process, so that lost ones cannot be found. Run the tests so: " \
-        "HEAPLINE=blocks heapline test -- bundle exec rake test"
+        "heapline test -- bundle exec rake test"
     end
 
     # May checks be passed over where heapline is not preloaded?

@@ -1,15 +1,18 @@
 # frozen_string_literal: true
 
 require "etc"
+require "fileutils"
 require "json"
 
 module Tasks
-  # The table of docs/checks.md, between its two marks: how often growth checks gave which answer.
+  # The table of docs/checks.md, between its two marks: how often growth checks gave which answer, on each Ruby that was
+  # asked. The answers are kept, a line of JSON for each repeat, so that an interrupted run goes on where it was.
   class ChecksPage
     FILE = File.join(ROOT, "docs/checks.md")
+    ANSWERS = File.join(ROOT, "tmp/checks/answers.jsonl")
     MARKS = /(?<=<!-- measured: begin -->\n).*(?=<!-- measured: end -->)/m
     KINDS = { "LEAKS" => "leaks", "CLEAN" => "does not leak" }.freeze
-    # One process asks about all examples, and says how often each was said to grow, and how long the check took.
+    # One process asks about all examples, and says whether each was said to grow, and how long a check took.
     PROGRAM = <<~RUBY
       require "json"
       require "support/growth_examples"
@@ -22,24 +25,45 @@ module Tasks
       puts JSON.generate(answers)
     RUBY
 
-    # repeats: how often each example is asked about, half of them with busy loops beside it.
-    def initialize(repeats, ruby: RbConfig.ruby)
+    VERSION = 'print RUBY_VERSION, (" with YJIT" if defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?)'
+
+    # repeats: how often each example is asked about on this Ruby, half of them with busy loops beside it.
+    def initialize(repeats, ruby: RbConfig.ruby, file: FILE, answers: ANSWERS)
       @repeats = repeats
       @ruby = ruby
+      @file = file
+      @answers = answers
     end
 
-    # Ask and write. Aborts where an answer was wrong.
+    # Ask as often as is missing, and write. Aborts where an answer was wrong.
     def write
-      runs = Array.new(@repeats) { |number| number.odd? ? loaded { ask } : ask }
-      text = table(runs)
-      page = File.read(FILE, encoding: "UTF-8")
-      abort "#{FILE} has lost its marks" unless page.match?(MARKS)
-      File.write(FILE, page.sub(MARKS) { text })
+      ask_the_rest
+      text = tables
+      page = File.read(@file, encoding: "UTF-8")
+      abort "#{@file} has lost its marks" unless page.match?(MARKS)
+      File.write(@file, page.sub(MARKS) { text })
       puts text
-      abort "some answers were wrong" unless wrong(runs).empty?
+      abort "some answers were wrong: #{@answers}" if runs.any? { |run| wrong(run).any? }
     end
 
     private
+
+    # Array of Hash, as PROGRAM writes them, with "ruby" and "busy": how many loops ran beside it.
+    def runs
+      return [] unless File.exist?(@answers)
+
+      File.readlines(@answers).map { |line| JSON.parse(line) }
+    end
+
+    def ask_the_rest
+      FileUtils.mkdir_p(File.dirname(@answers))
+      version = Shell.capture(@ruby, "-e", VERSION, env: PlainRuby::ENVIRONMENT).last
+      runs.count { |run| run["ruby"] == version }.upto(@repeats - 1) do |number|
+        busy = number.odd? ? Etc.nprocessors : 0
+        run = beside(busy) { ask }.merge("ruby" => version, "busy" => busy)
+        File.write(@answers, "#{JSON.generate(run)}\n", mode: "a")
+      end
+    end
 
     def ask
       ok, output = Shell.capture(@ruby, "exe/heapline", "--quiet", @ruby, "-Ilib", "-Itest", "-e", PROGRAM,
@@ -48,8 +72,8 @@ module Tasks
       JSON.parse(output.lines.last)
     end
 
-    def loaded
-      loops = Array.new(Etc.nprocessors) { Process.spawn(@ruby, "--disable=gems", "-e", "loop {}") }
+    def beside(busy)
+      loops = Array.new(busy) { Process.spawn(@ruby, "--disable=gems", "-e", "loop {}") }
       yield
     ensure
       loops&.each do |pid|
@@ -58,33 +82,40 @@ module Tasks
       end
     end
 
-    def wrong(runs)
-      runs.flat_map do |run|
-        [*run["LEAKS"]["grown"].reject { |_, grown| grown }, *run["CLEAN"]["grown"].select { |_, grown| grown }]
-      end
+    # Names of the examples that a run was wrong about.
+    def wrong(run)
+      run["LEAKS"]["grown"].reject { |_, grown| grown }.keys + run["CLEAN"]["grown"].select { |_, grown| grown }.keys
     end
 
-    def table(runs)
+    def tables
+      rubies = runs.group_by { |run| run["ruby"] }.sort.to_h
       rows = KINDS.flat_map do |kind, expected|
-        names = runs.first[kind]["grown"].keys.sort
-        names.map { |name| row(name, expected, runs.map { |run| run[kind]["grown"][name] }) }
+        rubies.values.first.first[kind]["grown"].keys.sort.map do |name|
+          cells([name, expected, *rubies.values.map { |asked| said(asked, kind, name) }])
+        end
       end
-      "#{summary(runs)}\n\n| the block | it | said to grow |\n|---|---|---|\n#{rows.join}"
+      head = ["the block", "it", *rubies.keys.map { |ruby| "said to grow, Ruby #{ruby}" }]
+      table = [cells(head), cells(head.map { "---" }), *rows].join
+      "#{rubies.map { |ruby, asked| summary(ruby, asked) }.join}\n#{table}"
     end
 
-    def row(name, expected, answers)
-      "| #{name} | #{expected} | #{answers.count(true)} of #{answers.size} |\n"
+    def cells(texts)
+      "| #{texts.join(" | ")} |\n"
     end
 
-    def summary(runs)
-      seconds = KINDS.keys.to_h { |kind| [kind, runs.map { |run| run[kind]["seconds"] }.sort[runs.size / 2]] }
-      "Ruby #{RUBY_VERSION}, #{@repeats} repeats, #{@repeats / 2} of them with #{Etc.nprocessors} busy loops: " \
-        "#{wrong(runs).size} wrong answers. A check took #{milliseconds(seconds["CLEAN"])} (median) where nothing " \
-        "leaks, #{milliseconds(seconds["LEAKS"])} where something does."
+    def said(asked, kind, name)
+      "#{asked.count { |run| run[kind]["grown"][name] }} of #{asked.size}"
     end
 
-    def milliseconds(seconds)
-      "#{(seconds * 1000).round} ms"
+    def summary(ruby, asked)
+      busy = asked.count { |run| run["busy"].to_i.positive? }
+      "- Ruby #{ruby}: #{asked.size} repeats#{", #{busy} of them with busy loops beside" if busy.positive?}, " \
+        "#{asked.sum { |run| wrong(run).size }} wrong answers. A check took #{median(asked, "CLEAN")} (median) where " \
+        "nothing leaks, #{median(asked, "LEAKS")} where something does.\n"
+    end
+
+    def median(asked, kind)
+      "#{(asked.map { |run| run[kind]["seconds"] }.sort[asked.size / 2] * 1000).round} ms"
     end
   end
 end

@@ -10,13 +10,12 @@ module Heapline
       PASSED_ON = %w[TERM HUP USR1 USR2].freeze
       ENDURED = %w[INT QUIT].freeze
 
-      # Run `words` with `environment` (Hash) beside this one's; blocks: keep live ones. The exit status as a shell has
-      # it: 128 and the signal where one ended it.
-      def self.run(words, environment, blocks: false)
+      # Run `words` with `environment` (Hash) beside this one's. Live blocks are kept, so that what grows or is lost has
+      # its C functions. The exit status as a shell has it: 128 and the signal where one ended it.
+      def self.run(words, environment)
         pid = nil
         former = handle { |signal| pass_on(signal, pid) }
-        options = ["--quiet", *("--blocks" if blocks)]
-        pid = Process.spawn(environment, *Installation.own_process("run", *options, "--", *words))
+        pid = Process.spawn(environment, *Installation.own_process("run", "--quiet", "--blocks", "--", *words))
         _, status = Process.wait2(pid)
         status.exitstatus || (128 + status.termsig)
       ensure

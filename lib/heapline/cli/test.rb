@@ -33,7 +33,7 @@ module Heapline
         return refuse(program) if program.problem
 
         Dir.mktmpdir("heapline-suite") do |directory|
-          report(SuiteProcess.run(words, environment(directory), blocks: fail_on?("leaks")), directory)
+          report(SuiteProcess.run(words, environment(directory)), directory)
         end
       end
 

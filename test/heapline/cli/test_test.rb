@@ -60,6 +60,22 @@ class TestCommandTest < Minitest::Test
     assert_match(/grows {2}CartTest#test_leaks\n {4}memory grew .*\n {6}\+1\.00 MB a run .* 1000 blocks/, suite.err)
   end
 
+  GROWING = <<~RUBY
+    require "fiddle"
+    require "heapline/minitest"
+    class GrowingTest < Minitest::Test
+      COPY = Fiddle::Function.new(Fiddle::Handle::DEFAULT["strdup"], [Fiddle::TYPE_VOIDP], Fiddle::TYPE_VOIDP)
+      def test_grows = assert_no_growth { COPY.call("x" * 40) }
+    end
+  RUBY
+
+  def test_an_assertion_names_the_c_function
+    suite = suite(ruby, minitest(GROWING))
+    assert_equal 1, suite.status.exitstatus, suite.err
+    assert_match(/^ +\+41 B a run .* 1 block/, suite.out)
+    assert_match(/suite_test\.rb:7 .*\n +\S*strdup/, suite.out)
+  end
+
   LOSING = <<~RUBY
     require "fiddle"
     HELD = []

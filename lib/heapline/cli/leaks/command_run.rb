@@ -16,7 +16,7 @@ module Heapline
         REACHABLE = 1
         SINCE = 2
 
-        # Exit status of the command, as a shell says it; and its reports as [text, name], or nil where it did not run.
+        # Exit status of the command, as a shell says it; and its reports as [text, name], or nil where there is none.
         attr_reader :status, :texts
 
         def initialize(words, env, out, err, since: false, reachable: false)
@@ -42,8 +42,11 @@ module Heapline
         def run(path, directory)
           @out.flush
           pid = Process.spawn(environment(directory), [path, @words.first], *@words.drop(1))
-          @status = passing_signals(pid) { exit_status(Process.wait2(pid).last) }
+          ended = passing_signals(pid) { Process.wait2(pid).last }
+          @status = ended.exitstatus || (128 + ended.termsig)
           @texts = reports(directory)
+          @status = PROBLEM if @texts.nil? && @status.zero?
+          say_unsearched(directory, ended)
         rescue Errno::ENOENT, Errno::ENOEXEC, Errno::EACCES => e
           raise Error, "#{@words.first}: #{e.message}"
         end
@@ -69,17 +72,26 @@ module Heapline
           nil
         end
 
-        def exit_status(status)
-          status.signaled? ? 128 + status.termsig : status.exitstatus
-        end
-
         def reports(directory)
           files = Dir.glob(File.join(directory, "*.leaks"))
-          if files.empty?
-            raise Error, "no process of #{@words.first} was searched: none was Ruby, or none came to its at_exit " \
-                         "handlers (exit!, a signal)"
+          files.map { |file| [File.binread(file), file] } unless files.empty?
+        end
+
+        # Each process whose VM has begun left a PID.begun (leak_file.h).
+        def say_unsearched(directory, ended)
+          begun, searched = %w[begun leaks].map { |kind| Dir.glob("*.#{kind}", base: directory).map(&:to_i) }
+          (begun - searched).sort.each do |pid|
+            @err.puts "heapline: process #{pid} was not searched: #{ending(pid, ended)}"
           end
-          files.map { |file| [File.binread(file), file] }
+          @err.puts "heapline: no process of #{@words.first} was searched: none was Ruby" if begun.empty?
+        end
+
+        def ending(pid, ended)
+          return "it still runs: heapline leaks #{pid}" if pid != ended.pid && File.exist?("/proc/#{pid}")
+          return "it ended through exit! or a signal, before its at_exit handlers" if pid != ended.pid
+          return "it ended by SIG#{Signal.signame(ended.termsig)}, before its at_exit handlers" if ended.signaled?
+
+          "it ended through exit!, before its at_exit handlers"
         end
       end
     end

@@ -13,7 +13,39 @@ module Heapline
       def test_a_command_that_is_no_ruby
         _, err, status = heapline("leaks", "true")
         assert_equal CLI::PROBLEM, status.exitstatus
-        assert_match(/no process of true was searched/, err)
+        assert_match(/no process of true was searched: none was Ruby/, err)
+      end
+
+      # Code of a program => how it ends, and what is said of that.
+      UNSEARCHED = { "exit!(7)" => [7, "it ended through exit!"], "exit!(0)" => [1, "it ended through exit!"],
+                     "Process.kill(:KILL, $$); sleep" => [137, "it ended by SIGKILL"] }.freeze
+
+      def test_an_end_that_cannot_be_searched_is_said
+        UNSEARCHED.each do |code, (expected, text)|
+          out, err, status = heapline("leaks", RbConfig.ruby, "-e", code)
+          assert_equal [expected, ""], [status.exitstatus, out], code
+          assert_match(/\Aheapline: process \d+ was not searched: #{text}, before its at_exit handlers\n\z/, err)
+        end
+      end
+
+      CHILDREN = <<~RUBY
+        puts fork { exit! }
+        puts fork { "x" * 1000; exec("true") }
+        begin
+          exec "/nonexistent"
+        rescue Errno::ENOENT
+          Process.waitall
+        end
+      RUBY
+
+      # What becomes another program is none that was left out; where that fails, it goes on.
+      def test_of_children_too
+        out, err, status = heapline("leaks", RbConfig.ruby, "-e", CHILDREN)
+        assert_predicate status, :success?
+        child = out.lines.first.chomp
+        assert_equal "heapline: process #{child} was not searched: it ended through exit! or a signal, before its " \
+                     "at_exit handlers\n", err
+        assert_match(/^process \d+: [\d,]+ live blocks/, out)
       end
 
       def test_its_arguments_input_and_output_are_its_own
