@@ -70,8 +70,7 @@ module Heapline
     # Array of [Allocator, About, settings].
     def candidates
       @allocators.flat_map do |allocator|
-        about = @replayer.about(allocator)
-        @settings.for(allocator).map { |settings| [allocator, about, settings] }
+        @settings.for(allocator).map { |settings| [allocator, @replayer.about(allocator, settings), settings] }
       end
     end
 

@@ -23,10 +23,12 @@ module Heapline
 
         format = Format::Replay.make(name, env: @env)
         comparison = compare(path)
-        return format.render(comparison, @out) && OK unless @options[:output]
-
-        OutputFile.write(@options[:output]) { |file| format.render(comparison, file) }
-        OK
+        if @options[:output]
+          OutputFile.write(@options[:output]) { |file| format.render(comparison, file) }
+        else
+          format.render(comparison, @out)
+        end
+        comparison.problems.empty? ? OK : PROBLEM
       end
 
       private
@@ -47,7 +49,8 @@ module Heapline
       def define_variants(parser)
         names = Heapline::Replay::Allocator::NAMES
         parser.on("--allocator LIST", Array, "#{names.join(", ")}, or LIB.so (all installed)") do |list|
-          @options[:allocators] = list
+          @options[:allocators] = list.compact
+          raise UsageError, "which allocators?" if list.compact.empty?
         end
         parser.on("--env NAME=VALUES", "values of a setting to try beside none; again for others") do |word|
           (@options[:settings] ||= Heapline::Replay::Settings.new).add(word)

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 require "json"
-require "open3"
+require "tempfile"
+require "timeout"
 require_relative "../errors"
 require_relative "../model/replay"
 
@@ -17,12 +18,17 @@ module Heapline
       NOT_PRELOADED = /object '.*' from LD_PRELOAD cannot be preloaded \(([^)]*)\)/
       # What is left to the rest of the machine.
       SHARE = 0.95
+      # Seconds in which an allocator must have said what it is.
+      PATIENCE = 60
+      # How allocators say that they do not take a setting.
+      COMPLAINT = /invalid|unknown|unrecogni[sz]ed|malformed/i
 
       # An allocator as it calls itself: "jemalloc 5.3.0", or the file's name where it does not.
       About = Struct.new(:name, :library, keyword_init: true)
 
-      def initialize(program: self.class.program)
+      def initialize(program: self.class.program, patience: PATIENCE)
         @program = program
+        @patience = patience
       end
 
       # Path of the program.
@@ -32,11 +38,15 @@ module Heapline
         found || raise(Error, MISSING)
       end
 
-      # The About of an Allocator. Raises Error where it cannot be preloaded, or does not replace the family as a whole.
-      def about(allocator)
-        answer = parse(run({}, allocator, ["--about"], allocator.name))
+      # The About of an Allocator. Raises Error where it cannot be preloaded, does not replace the family as a whole, or
+      # complains of the settings.
+      def about(allocator, settings = {})
+        output, said = run(settings, allocator, ["--about"], allocator.name, patience: @patience)
+        answer = parse(output, allocator.name)
         refuse(allocator, "has no malloc of its own") unless library?(allocator, answer["library"])
         refuse(allocator, "has malloc, but not #{answer["missing"]}") unless answer["missing"].empty?
+        complaint = said.lines.grep(COMPLAINT).first unless settings.empty?
+        raise Error, "#{allocator.name} does not take #{words(settings)}: #{complaint.strip}" if complaint
 
         name = if answer["allocator"] == "other"
                  allocator.name
@@ -51,18 +61,39 @@ module Heapline
       # :written or :all; name: what the plan is called in errors.
       def replay(path, allocator, settings: {}, touching: :written, samples: true, name: path)
         words = [path, "--touch=#{touching}", "--limit=#{limit}", *("--no-samples" unless samples)]
-        run_of(parse(run(settings, allocator, words, "#{name} on #{allocator.name}")))
+        output, = run(settings, allocator, words, "#{name} on #{allocator.name}")
+        run_of(parse(output, allocator.name))
       end
 
       private
 
-      def run(settings, allocator, words, what)
+      # What the program writes to its two outputs.
+      def run(settings, allocator, words, what, patience: nil)
         environment = settings.merge(allocator.path ? { "LD_PRELOAD" => allocator.path } : {})
-        output, error, status = Open3.capture3(environment, [@program, "heapline-replayer"], *words,
-                                               unsetenv_others: true, stdin_data: "")
-        raise Error, "#{what}: it cannot be preloaded: #{error[NOT_PRELOADED, 1]}" if error.match?(NOT_PRELOADED)
+        Tempfile.create("heapline-replayer") do |file|
+          output = output(environment, words, file, patience)
+          error = File.binread(file.path).force_encoding(Encoding::UTF_8).scrub
+          raise Error, "#{what}: it cannot be preloaded: #{error[NOT_PRELOADED, 1]}" if error.match?(NOT_PRELOADED)
+          raise Error, "#{what}: #{ending(Process.last_status, error)}" unless Process.last_status.success?
 
-        status.success? ? output : raise(Error, "#{what}: #{ending(status, error)}")
+          [output, error]
+        end
+      rescue Timeout::Error
+        raise Error, "#{what}: it said nothing for #{patience} seconds"
+      end
+
+      # Whatever happens meanwhile, the process is gone afterwards.
+      def output(environment, words, error, patience)
+        IO.popen([environment, [@program, "heapline-replayer"], *words,
+                  { in: File::NULL, err: error, unsetenv_others: true }]) do |pipe|
+          output = Timeout.timeout(patience) { pipe.read }
+        ensure
+          Process.kill(:KILL, pipe.pid) unless output
+        end
+      end
+
+      def words(settings)
+        settings.map { |name, value| "#{name}=#{value}" }.join(" ")
       end
 
       def ending(status, error)
@@ -82,10 +113,11 @@ module Heapline
         raise Error, "#{allocator.path} cannot be measured: it #{problem}"
       end
 
-      def parse(text)
-        JSON.parse(text)
+      # The last line: libraries may write something before it.
+      def parse(text, name)
+        JSON.parse(text.lines.last || raise(Error, "#{name}: the replay ended before it began: the library does that"))
       rescue JSON::ParserError
-        raise Error, "the replayer said what cannot be read: #{text[0, 80].inspect}"
+        raise Error, "#{name}: the replayer said what cannot be read: #{text[0, 80].inspect}"
       end
 
       def run_of(data)

@@ -38,11 +38,9 @@ class ReplayerTest < Minitest::Test
   end
 
   def test_settings_and_nothing_else_reach_the_replay
-    library = File.join(@directory, "program")
-    File.write(library, "#!/bin/sh\nenv | sort | xargs >&2\nexit 3\n")
-    File.chmod(0o755, library)
+    program = program("env | sort | xargs >&2", "exit 3")
     error = assert_raises(Heapline::Error) do
-      Replayer.new(program: library).replay("p", glibc, settings: { "ZZZ" => "1" })
+      Replayer.new(program: program).replay("p", glibc, settings: { "ZZZ" => "1" })
     end
     assert_includes error.message, "ZZZ=1"
     refute_includes error.message, "HOME="
@@ -60,14 +58,47 @@ class ReplayerTest < Minitest::Test
   end
 
   def test_a_replay_that_is_killed
-    program = File.join(@directory, "program")
-    File.write(program, "#!/bin/sh\nkill -9 $$\n")
-    File.chmod(0o755, program)
-    error = assert_raises(Heapline::Error) { Replayer.new(program: program).replay("p", glibc) }
+    error = assert_raises(Heapline::Error) { Replayer.new(program: program("kill -9 $$")).replay("p", glibc) }
     assert_match(/was killed: there was not enough memory/, error.message)
   end
 
+  def test_a_library_that_never_answers
+    pid = File.join(@directory, "pid")
+    replayer = Replayer.new(program: program("echo $$ > #{pid}", "exec sleep 1000"), patience: 1)
+    error = assert_raises(Heapline::Error) { replayer.about(glibc) }
+    assert_equal "glibc: it said nothing for 1 seconds", error.message
+    assert_raises(Errno::ESRCH) { Process.kill(0, File.read(pid).to_i) } if File.size?(pid)
+  end
+
+  def test_a_library_that_ends_the_process
+    error = assert_raises(Heapline::Error) { Replayer.new(program: program("exit 0")).about(glibc) }
+    assert_equal "glibc: the replay ended before it began: the library does that", error.message
+  end
+
+  def test_what_a_library_writes_is_no_answer
+    answer = '{"allocator":"quick","version":"1","library":"/q.so","missing":""}'
+    program = program("echo hello", "echo invalid >&2", "echo '#{answer}'")
+    assert_equal "quick 1", Replayer.new(program: program).about(glibc).name
+  end
+
+  def test_a_setting_that_is_not_taken
+    answer = '{"allocator":"quick","version":"1","library":"/q.so","missing":""}'
+    program = program('[ -z "$CONF" ] || echo "Invalid conf: $CONF" >&2', "echo '#{answer}'")
+    replayer = Replayer.new(program: program)
+    assert_equal "quick 1", replayer.about(glibc).name
+    error = assert_raises(Heapline::Error) { replayer.about(glibc, { "CONF" => "x:1" }) }
+    assert_equal "glibc does not take CONF=x:1: Invalid conf: x:1", error.message
+  end
+
   private
+
+  # Path of one in place of the replayer.
+  def program(*lines)
+    File.join(@directory, "program").tap do |path|
+      File.write(path, ["#!/bin/sh", *lines, ""].join("\n"))
+      File.chmod(0o755, path)
+    end
+  end
 
   def glibc
     Allocator.find("glibc")

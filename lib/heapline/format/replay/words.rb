@@ -56,7 +56,7 @@ module Heapline
         end
 
         def self.number(part)
-          rounded = (part * 100).round(part.abs < 0.0995 ? 1 : 0)
+          rounded = (part * 100).round(part.abs < 0.0995 ? 1 : 0) + 0 # no -0.0
           "#{"+" if rounded.positive?}#{rounded}"
         end
         private_class_method :number

@@ -40,6 +40,10 @@ class ReplayWordsTest < Minitest::Test
                  Words.new(comparison).advice.drop(2)
   end
 
+  def test_nothing_is_no_less_than_nothing
+    assert_equal(["0.0 %", "-0.1 %", "+12 %"], [-0.0002, -0.001, 0.12].map { |part| Words.percent(part) })
+  end
+
   def test_no_recommendation
     same = Replays::Model::Comparison.new(plan: replay_plan, variants: [replay_variant("a", [{}] * 5),
                                                                         replay_variant("b", [{}] * 5)])
