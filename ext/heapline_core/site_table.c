@@ -11,8 +11,10 @@
 #include "own_memory.h"
 #include "platform.h"
 
-/* Chains stay short up to this many sites and grow evenly beyond; a bucket costs 16 bytes from the start. */
-enum { BUCKETS = 1 << 12, STRING_SLOTS = 1 << 15 };
+/* Chains stay short up to this many sites and grow evenly beyond; a bucket costs 16 bytes from the start. Where more
+ * would be allowed, liburcu maps the buckets by themselves: in the program's heap, whatever writes before or behind its
+ * own block there would damage them. */
+enum { BUCKETS = 1 << 12, BUCKETS_ALLOWED = 2 * BUCKETS, STRING_SLOTS = 1 << 15 };
 /* So many threads may be about to add a site when a fork begins. */
 enum { ADDING = 256 };
 
@@ -222,7 +224,7 @@ uint16_t hl_tag_intern(const char *name, size_t length) {
 int hl_site_table_create(uint32_t limit) {
     nodes = hl_own_memory(HL_SITES_MAX * sizeof(*nodes));
     strings = hl_own_memory(STRING_SLOTS * sizeof(*strings));
-    sites = cds_lfht_new_flavor(BUCKETS, BUCKETS, BUCKETS, 0, &urcu_bp_flavor, NULL);
+    sites = cds_lfht_new_flavor(BUCKETS, BUCKETS, BUCKETS_ALLOWED, 0, &urcu_bp_flavor, NULL);
     if (!nodes || !strings || !sites) return -ENOMEM;
     hl_flight.header->site_limit = limit;
     hl_flight.header->site_count = HL_SITE_FIRST;

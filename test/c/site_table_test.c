@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "site_table.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -242,7 +243,16 @@ static void threads_fill_the_table_to_its_limit(void) {
     check_flight();
 }
 
+/* What writes beyond a block of its own must not reach them. */
+static void the_buckets_lie_outside_the_programs_heap(void) {
+    const struct mallinfo2 before = mallinfo2();
+    core_tables(1000);
+    const struct mallinfo2 after = mallinfo2();
+    CHECK(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd < 16384);
+}
+
 static const struct check_test tests[] = {
+    {"the_buckets_lie_outside_the_programs_heap", the_buckets_lie_outside_the_programs_heap},
     {"the_same_place_is_the_same_site", the_same_place_is_the_same_site},
     {"each_part_of_the_key_makes_another_site", each_part_of_the_key_makes_another_site},
     {"a_path_lies_in_the_file_once", a_path_lies_in_the_file_once},
