@@ -6,6 +6,9 @@ require "minitest/autorun"
 require "fileutils"
 require "tmpdir"
 
+# A runner that was started in the background ignores these, and so would every program that a test interrupts.
+%i[HUP INT QUIT].each { |signal| trap(signal, "DEFAULT") }
+
 module Heapline
   # What the tests of all layers share.
   module TestHelper
@@ -13,7 +16,7 @@ module Heapline
     LIB = File.join(ROOT, "lib")
     EXE = File.join(ROOT, "exe", "heapline")
     CORE = File.join(LIB, "heapline", "libheapline.so")
-    PATIENCE = 20.0
+    PATIENCE = 60.0
 
     # Wait until the block returns something true, and return it; fail with `message` after `timeout` seconds.
     def await(message = "the condition did not come true", timeout: PATIENCE)
