@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "cells.hpp"
 #include "lifespans.hpp"
 
 namespace heapline {
@@ -20,8 +19,8 @@ size_t bits(uint64_t value) {
 
 } // namespace
 
-Analysis::Analysis(Reader &reader, const Query &query, const Job &job, Cells *cells)
-    : reader_(reader), query_(query), cells_(cells), recent_(reader.names().nodes()), calls_{}, sizes_{}, ages_{},
+Analysis::Analysis(Reader &reader, const Query &query, const Job &job, Watcher *watcher)
+    : reader_(reader), query_(query), watcher_(watcher), recent_(reader.names().nodes()), calls_{}, sizes_{}, ages_{},
       timeline_(query.from_ns) {
     if (query.lifespan) suited_ = suited_births(reader, query, job);
     read(job);
@@ -130,7 +129,7 @@ void Analysis::birth(const Event &event) {
     sums_.live.add(event.size);
     sizes_[bits(event.size)].add(event.size);
     blocks_[event.block] = {event.size, number + 1, generation_};
-    if (cells_) cells_->birth(event.block, event.time_ns, sums_.live.bytes);
+    if (watcher_) watcher_->birth(event.block, event.size, event.time_ns);
     Timeline::Span &span = timeline_.at(end_ns_);
     span.allocations++;
     span.allocated += event.size;
@@ -162,7 +161,7 @@ void Analysis::end(const Event &event) {
         context.sums.temporary.add(ended.size);
         sums_.temporary.add(ended.size);
     }
-    if (cells_) cells_->end(event.block, ended.context - 1, ended.size, event.time_ns, age <= 1);
+    if (watcher_) watcher_->end(event.block, ended.context - 1, ended.size, event.time_ns, age <= 1);
     Timeline::Span &span = timeline_.at(end_ns_);
     span.frees++;
     span.freed += ended.size;
@@ -199,9 +198,9 @@ void Analysis::finish() {
         if (query_.to_ns == UINT64_MAX) lost_ = std::max(lost_, reader_.totals().lost);
     }
     if (end_ns_ >= query_.from_ns) timeline_.at(end_ns_);
-    for (size_t block = 0; cells_ && block < blocks_.size(); block++)
+    for (size_t block = 0; watcher_ && block < blocks_.size(); block++)
         if (uint32_t context = blocks_[block].context; context && context < OTHER)
-            cells_->rest(block, context - 1, blocks_[block].size);
+            watcher_->rest(block, context - 1, blocks_[block].size);
 }
 
 } // namespace capture

@@ -64,7 +64,15 @@ struct Sums {
     }
 };
 
-class Cells;
+/* Is told of each chosen block, in the order of events. */
+class Watcher {
+  public:
+    virtual ~Watcher() = default;
+    virtual void birth(uint64_t block, uint64_t size, uint64_t time_ns) = 0;
+    virtual void end(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary) = 0;
+    /* It lived on. */
+    virtual void rest(uint64_t block, uint32_t context, uint64_t size) = 0;
+};
 
 class Analysis {
   public:
@@ -77,8 +85,8 @@ class Analysis {
     static const int SIZES = 65; /* by the bits of a size */
     static const int AGES = 34;  /* by the bits of a lifespan in generations */
 
-    /* Reads it from its beginning to the query's end. Throws Cancelled. cells: where each block goes, too, or none. */
-    Analysis(Reader &reader, const Query &query, const Job &job, Cells *cells = nullptr);
+    /* Reads it from its beginning to the query's end. Throws Cancelled. watcher: is told of each block, or none. */
+    Analysis(Reader &reader, const Query &query, const Job &job, Watcher *watcher = nullptr);
 
     const std::vector<Context> &contexts() const {
         return contexts_;
@@ -156,7 +164,7 @@ class Analysis {
 
     Reader &reader_;
     const Query query_;
-    Cells *const cells_;
+    Watcher *const watcher_;
     Column<uint64_t> suited_; /* bits by birth: did it live as long as was asked for? */
     uint64_t births_ = 0;
 

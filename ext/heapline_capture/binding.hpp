@@ -34,7 +34,9 @@ struct Owner {
     std::vector<Site> sites;
     std::vector<Timeline::Span> spans;
     std::vector<uint32_t> rows;
+    std::unique_ptr<Moments> moments;
     std::unique_ptr<Cells> cells;
+    std::vector<unsigned> starts;
     std::string bytes;
 };
 

@@ -7,8 +7,9 @@ namespace capture {
 
 namespace {
 
-/* cells(row of each context, most cells) { |bytes read, bytes in all| } -> [ns of a span, spans, String]; see
- * Cells::bytes. Contexts are in the order of stack_rows. */
+/* cells(row of each context, most cells) { |bytes read, bytes in all| } -> [ns of a span, Array of the first
+ * tick of each and their number, String]; see Cells::bytes. The capture is read twice. Contexts are in the order of
+ * stack_rows. */
 VALUE cells(VALUE self, VALUE rows, VALUE most) {
     Owner &owner = analysed(self);
     Check_Type(rows, T_ARRAY);
@@ -18,19 +19,26 @@ VALUE cells(VALUE self, VALUE rows, VALUE most) {
     size_t limit = NUM2ULONG(most);
     guarded([&] { owner.rows.assign(static_cast<size_t>(RARRAY_LEN(rows)), 0); });
     for (size_t i = 0; i < owner.rows.size(); i++) owner.rows[i] = NUM2UINT(RARRAY_AREF(rows, static_cast<long>(i)));
-    guarded([&] { owner.cells = std::make_unique<Cells>(std::move(owner.rows), *owner.analysis, limit); });
+    guarded([&] { owner.moments = std::make_unique<Moments>(*owner.analysis); });
     Reader &reader = *owner.reader;
     auto position = [&reader] {
         return rb_ary_new_from_args(2, ULL2NUM(reader.bytes_read()), ULL2NUM(reader.bytes_total()));
     };
     compute(self, owner.work, "there is not enough memory: the blocks that live at once have to fit", position,
             [&](const Job &job) {
+                Analysis(reader, owner.query, job, owner.moments.get());
+                owner.cells =
+                    std::make_unique<Cells>(std::move(owner.rows), *owner.analysis, owner.moments->all(), limit);
+                owner.moments.reset();
                 Analysis(reader, owner.query, job, owner.cells.get());
                 owner.bytes = owner.cells->bytes();
+                owner.starts = owner.cells->starts();
             });
-    VALUE width = ULL2NUM(owner.cells->width_ns()), spans = UINT2NUM(owner.cells->spans());
+    VALUE width = ULL2NUM(owner.cells->width_ns()), starts = rb_ary_new();
     owner.cells.reset();
-    return rb_ary_new_from_args(3, width, spans, rb_str_new(owner.bytes.data(), static_cast<long>(owner.bytes.size())));
+    for (unsigned start : owner.starts) rb_ary_push(starts, UINT2NUM(start));
+    return rb_ary_new_from_args(3, width, starts,
+                                rb_str_new(owner.bytes.data(), static_cast<long>(owner.bytes.size())));
 }
 
 } // namespace

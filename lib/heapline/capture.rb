@@ -99,12 +99,13 @@ module Heapline
       end
     end
 
-    # [seconds of a span, spans, String]: blocks by row, by when they were born and by when they ended, for a page that
-    # sums up what is chosen; see ext/heapline_capture/cells.hpp. The capture is read once more. rows: a number for each
-    # of `stacks`. most: cells; where there would be more, spans are longer. progress: as for open.
+    # [seconds of a span, Array of the first tick of each and how many there are, String]: blocks by row, by when they
+    # were born and by when they ended, for a page that sums up what is chosen; see ext/heapline_capture/cells.hpp. The
+    # capture is read twice more. rows: a number for each of `stacks`. most: cells; where there would be more, spans are
+    # longer. progress: as for open.
     def cells(rows, most: CELLS, &progress)
-      width, spans, data = @native.cells(rows, most, &progress)
-      [width.fdiv(NANOSECONDS), spans, data]
+      width, starts, data = @native.cells(rows, most, &progress)
+      [width.fdiv(NANOSECONDS), starts, data]
     end
 
     # Array of Model::Capture::Moment: the recording in at most `points` spans of equal length.

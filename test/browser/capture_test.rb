@@ -149,7 +149,8 @@ class BrowserCaptureTest < Minitest::Test
     [[0, 20], [10, 40], [33, 64], [63, 64]].each do |from, to|
       window(page, from, to)
       sums = Heapline::Capture.open(@path, from: from * width, to: (to * width if to < 64)).sums
-      { "allocated" => sums.bytes, "live" => sums.live_bytes, "temporary" => sums.temporary_bytes }.each do |key, bytes|
+      { "allocated" => sums.bytes, "live" => sums.live_bytes, "temporary" => sums.temporary_bytes,
+        "peak" => sums.peak_bytes }.each do |key, bytes|
         choose(page, "Show", key)
         assert_equal "#{Heapline::Format::Units.bytes(bytes)} in all", whole(page), [from, to, key].inspect
       end

@@ -66,7 +66,9 @@ static void check(Reader &reader, const Query &query) {
     for (const Site &site : sites(reader.names(), shown, analysis.contexts())) bytes += site.sums.allocated.bytes;
     if (bytes != analysis.sums().allocated.bytes) std::abort();
     if (analysis.timeline().spans().size() > Timeline::MOST) std::abort();
-    Cells cells(std::vector<uint32_t>(analysis.contexts().size()), analysis, 16);
+    Moments moments(analysis);
+    Analysis(reader, query, heapline::Job(), &moments);
+    Cells cells(std::vector<uint32_t>(analysis.contexts().size()), analysis, moments.all(), 16);
     Analysis(reader, query, heapline::Job(), &cells);
     std::string packed = cells.bytes();
     uint64_t told = 0;

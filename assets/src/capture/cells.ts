@@ -1,5 +1,5 @@
 // Blocks by who allocated them, when they were born and when they ended: sums of any part of them. What is not chosen is as if it
-// had not been recorded, but for the peak, which stays that of the whole.
+// had not been recorded, but for the peak of a thread or tag: it is told what of it was live when most of the time's blocks were.
 import type { CaptureReport, Metric } from "./data";
 
 /** What is shown. Spans: from the first on, and before the last. */
@@ -14,48 +14,68 @@ export interface Choice {
 /** Bytes, and for `count` blocks, by row. */
 export type Sums = Record<Metric, Float64Array>;
 
-const enum Flag { Temporary = 1, AtPeak = 2 }
+const AFTER_ALL = 0xffff;
 
 export class Cells {
   private readonly row: Uint32Array;
-  private readonly born: Uint8Array;
-  /** Span of the end; what lived on ends after all. */
-  private readonly ended: Uint8Array;
-  private readonly flags: Uint8Array;
+  private readonly born: Uint16Array;
+  /** Tick of the end; what lived on ends after all. */
+  private readonly ended: Uint16Array;
+  private readonly temporary: Uint8Array;
   private readonly blocks: Float64Array;
   private readonly bytes: Float64Array;
 
   constructor(private readonly report: CaptureReport) {
     const numbers = varints(atob(report.cells));
     const count = numbers.length / 5;
-    [this.row, this.born, this.ended, this.flags] = [new Uint32Array(count), new Uint8Array(count), new Uint8Array(count), new Uint8Array(count)];
+    [this.row, this.born, this.ended, this.temporary] = [new Uint32Array(count), new Uint16Array(count), new Uint16Array(count), new Uint8Array(count)];
     [this.blocks, this.bytes] = [new Float64Array(count), new Float64Array(count)];
     for (let cell = 0, row = 0, at = 0; cell < count; cell++, at += 5) {
       this.row[cell] = row += numbers[at];
-      this.born[cell] = numbers[at + 1] >> 2;
-      this.flags[cell] = numbers[at + 1] & 3;
-      this.ended[cell] = numbers[at + 2] === 0 ? 255 : this.born[cell] + numbers[at + 2] - 1;
+      this.born[cell] = numbers[at + 1] >> 1;
+      this.temporary[cell] = numbers[at + 1] & 1;
+      this.ended[cell] = numbers[at + 2] === 0 ? AFTER_ALL : this.born[cell] + numbers[at + 2] - 1;
       this.blocks[cell] = numbers[at + 3];
       this.bytes[cell] = numbers[at + 4];
     }
   }
 
   sum({ from, to, thread, tag }: Choice): Sums {
-    const { rows } = this.report;
+    const { rows, starts } = this.report;
+    const [first, end] = [starts[from], starts[to]];
+    const peak = this.peak(first, end);
     const made = (): Float64Array => new Float64Array(rows.node.length);
     const sums: Sums = { peak: made(), live: made(), allocated: made(), temporary: made(), count: made() };
     for (let cell = 0; cell < this.row.length; cell++) {
       const row = this.row[cell];
-      if (this.born[cell] < from || this.born[cell] >= to) continue;
+      if (this.born[cell] < first || this.born[cell] >= end) continue;
       if ((thread >= 0 && rows.thread[row] !== thread) || (tag >= 0 && rows.tag[row] !== tag)) continue;
       const bytes = this.bytes[cell];
       sums.allocated[row] += bytes;
       sums.count[row] += this.blocks[cell];
-      if (this.flags[cell] & Flag.AtPeak) sums.peak[row] += bytes;
-      if (this.ended[cell] >= to) sums.live[row] += bytes;
-      else if (this.flags[cell] & Flag.Temporary) sums.temporary[row] += bytes;
+      if (this.born[cell] <= peak && this.ended[cell] > peak) sums.peak[row] += bytes;
+      if (this.ended[cell] >= end) sums.live[row] += bytes;
+      else if (this.temporary[cell]) sums.temporary[row] += bytes;
     }
     return sums;
+  }
+
+  /** The first tick after which most was live of what was born from one tick on, and before another; -1: nothing was. */
+  private peak(first: number, end: number): number {
+    const change = new Float64Array(end - first + 1);
+    for (let cell = 0; cell < this.row.length; cell++) {
+      if (this.born[cell] < first || this.born[cell] >= end) continue;
+      change[this.born[cell] - first] += this.bytes[cell];
+      if (this.ended[cell] < end) change[this.ended[cell] - first] -= this.bytes[cell];
+    }
+    // What ends a span is no moment at which most can be live.
+    const ends = new Set(this.report.starts.map((start) => start - 1));
+    let [peak, most] = [-1, 0];
+    for (let tick = first, live = 0; tick < end; tick++) {
+      live += change[tick - first];
+      if (live > most && !ends.has(tick)) [peak, most] = [tick, live];
+    }
+    return peak;
   }
 }
 

@@ -27,14 +27,19 @@ export interface CaptureReport {
   strings: string[];
   /** See ext/heapline_capture/cells.hpp; base64. */
   cells: string;
-  /** Seconds of a span, and how many spans there are. */
+  /** Seconds of a span; the first tick of each, and how many ticks there are. */
   width: number;
-  spans: number;
+  starts: number[];
   /** Columns; seconds and bytes. */
   plot: {
     time: number[]; live_bytes: number[]; most_bytes: number[]; rss: (number | null)[]; heap_bytes: (number | null)[]; collections: number[];
     peak_at: number; step: number;
   };
+}
+
+/** How many spans there are. */
+export function spans({ starts }: CaptureReport): number {
+  return starts.length - 1;
 }
 
 /** What frames are called. */

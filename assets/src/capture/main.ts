@@ -3,7 +3,7 @@ import { button, el, section, select } from "../dom";
 import { present, themes, tiles } from "../frame";
 import { bytes, count, share } from "../units";
 import { Cells, type Choice, type Sums } from "./cells";
-import { type CaptureReport, Frames, type Metric } from "./data";
+import { type CaptureReport, Frames, type Metric, spans } from "./data";
 import { Flame } from "./flame";
 import { bottomUp, type Paths, topDown } from "./paths";
 import { Plot } from "./plot";
@@ -19,7 +19,7 @@ present(header(), el("main", {}, tiles(report.tiles, "summary"), ...explorer()),
 /** Time, call paths and table: what is chosen in one is shown by all. */
 function explorer(): HTMLElement[] {
   const [frames, cells] = [new Frames(report), new Cells(report)];
-  const choice: Choice = { from: 0, to: report.spans, thread: -1, tag: -1 };
+  const choice: Choice = { from: 0, to: spans(report), thread: -1, tag: -1 };
   const trees: Partial<Record<string, Paths>> = {};
   let metric = report.metric;
   let direction = "down";

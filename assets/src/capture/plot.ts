@@ -3,7 +3,7 @@ import { scaleLinear } from "d3-scale";
 import { area, line } from "d3-shape";
 import { button, el, svg } from "../dom";
 import { bytes } from "../units";
-import type { CaptureReport } from "./data";
+import { type CaptureReport, spans } from "./data";
 
 const HEIGHT = 200; // pixels
 const MARGIN = { top: 18, right: 12, bottom: 24, left: 76 };
@@ -27,8 +27,8 @@ export class Plot {
   /** changed: spans that are chosen, from the first and before the second. */
   constructor(private readonly report: CaptureReport, private readonly changed: (from: number, to: number) => void) {
     this.begin = report.plot.time[0] ?? 0;
-    this.sliders = [this.slider("Born from", 0, 0), this.slider("Until", report.spans, 1)];
-    const whole = button("The whole time", { class: "quiet" }, () => this.choose(0, report.spans));
+    this.sliders = [this.slider("Born from", 0, 0), this.slider("Until", spans(report), 1)];
+    const whole = button("The whole time", { class: "quiet" }, () => this.choose(0, spans(report)));
     const rows = this.sliders.map((slider) => el("label", { class: "range" }, el("span", {}, slider.getAttribute("aria-label")), slider));
     this.element = el("div", {}, this.legend(), this.room, el("div", { class: "ranges" }, ...rows), el("div", { class: "toolbar" }, whole, this.words));
     new ResizeObserver(() => { if (this.room.clientWidth !== this.width) this.draw(); }).observe(this.room);
@@ -44,7 +44,7 @@ export class Plot {
   }
 
   private slider(label: string, at: number, which: 0 | 1): HTMLInputElement {
-    const made = el("input", { type: "range", min: "0", max: String(this.report.spans), step: "1", value: String(at), "aria-label": label });
+    const made = el("input", { type: "range", min: "0", max: String(spans(this.report)), step: "1", value: String(at), "aria-label": label });
     made.addEventListener("input", () => {
       const [from, to] = this.chosen;
       // At least one span is left.
@@ -67,8 +67,8 @@ export class Plot {
     const [start, end] = [seconds(this.time(from)), seconds(this.time(to))];
     this.sliders[0].setAttribute("aria-valuetext", start);
     this.sliders[1].setAttribute("aria-valuetext", end);
-    this.words.textContent = from === 0 && to === this.report.spans ? "All blocks of the recording." :
-      `Blocks born from ${start} until ${end}. "Live" is what of them was live then, "temporary" what was freed until then, "at peak" what was live at the peak of the whole.`;
+    this.words.textContent = from === 0 && to === spans(this.report) ? "All blocks of the recording." :
+      `Blocks born from ${start} until ${end}. "Live" is what of them was live then, "temporary" what was freed until then, "at peak" what was live when most of them was.`;
   }
 
   private legend(): HTMLElement {
@@ -80,7 +80,7 @@ export class Plot {
   }
 
   private get x(): (seconds: number) => number {
-    return scaleLinear().domain([this.begin, this.time(this.report.spans)]).range([MARGIN.left, this.width - MARGIN.right]);
+    return scaleLinear().domain([this.begin, this.time(spans(this.report))]).range([MARGIN.left, this.width - MARGIN.right]);
   }
 
   private draw(): void {
@@ -93,7 +93,7 @@ export class Plot {
     const y = scaleLinear().domain([0, most]).nice(4).range([HEIGHT - MARGIN.bottom, MARGIN.top]);
     const path = line<Point>(([time]) => x(time), ([, value]) => y(value));
     const below = area<Point>(([time]) => x(time), y(0), ([, value]) => y(value));
-    const ticks = scaleLinear().domain([this.begin, this.time(this.report.spans)]).ticks(Math.max(2, Math.floor(this.width / 120)));
+    const ticks = scaleLinear().domain([this.begin, this.time(spans(this.report))]).ticks(Math.max(2, Math.floor(this.width / 120)));
     const peak = x(plot.peak_at);
     this.room.replaceChildren(svg(
       "svg", { class: "chart", viewBox: `0 0 ${this.width} ${HEIGHT}`, role: "img", "aria-label": `Memory over time; most was live after ${seconds(plot.peak_at)}` },

@@ -27,13 +27,14 @@ module Heapline
         # The Hash for a Heapline::Capture.
         def of(capture)
           stacks = PageStacks.new(capture.stacks)
-          width, spans, cells = capture.cells(stacks.rows, &@progress)
+          width, starts, cells = capture.cells(stacks.rows, &@progress)
           summary = capture.summary
           strings = Format::Html::Strings.new
           frames = PageFrames.new(strings, source: @source).of(stacks.frames)
           { version: VERSION, metric: @metric, **about(summary), notes: notes(capture, stacks), frames: frames,
             nodes: stacks.nodes, rows: stacks.columns, threads: names(stacks.threads), tags: names(stacks.tags),
-            strings: strings.all, cells: [cells].pack("m0"), width: width, spans: spans, plot: plot(capture, summary) }
+            strings: strings.all, cells: [cells].pack("m0"), width: width, starts: starts,
+            plot: plot(capture, summary) }
         end
 
         private
