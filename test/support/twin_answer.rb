@@ -24,4 +24,13 @@ module TwinAnswer
       asked >> 32
     end
   end
+
+  # [what `heapline COMMAND OPTIONS` prints of this process, which answers with `text`; what was asked, task and flags].
+  # For the tests of commands (CliHelper).
+  def ask_twin(command, *options, text:)
+    thread = answer_twin(own_flight, text)
+    result = heapline(command, *options, "--timeout", "60", Process.pid.to_s)
+    assert_equal [0, ""], [result.status, result.err]
+    [result.out, thread.value]
+  end
 end

@@ -14,11 +14,8 @@ module Heapline
       include TwinAnswer
 
       def code(*options, text: CodeLines::TEXT)
-        thread = answer_twin(own_flight, text + CodeLines::LAST)
-        result = heapline("code", *options, "--timeout", "60", Process.pid.to_s)
-        assert_equal [0, ""], [result.status, result.err]
-        @task = thread.value
-        result.out
+        out, @task = ask_twin("code", *options, text: text + CodeLines::LAST)
+        out
       end
 
       def path(name)

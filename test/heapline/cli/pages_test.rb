@@ -13,11 +13,9 @@ module Heapline
       include TwinAnswer
 
       def pages(*options)
-        thread = answer_twin(own_flight, PAGE_LINES)
-        result = heapline("pages", *options, "--timeout", "60", Process.pid.to_s)
-        assert_equal [0, ""], [result.status, result.err]
-        assert_equal 3, thread.value
-        result.out
+        out, task = ask_twin("pages", *options, text: PAGE_LINES)
+        assert_equal 3, task
+        out
       end
 
       def test_text

@@ -13,11 +13,9 @@ module Heapline
       include TwinAnswer
 
       def stack(*options)
-        thread = answer_twin(own_flight, STACK_LINES)
-        result = heapline("stack", *options, "--timeout", "60", Process.pid.to_s)
-        assert_equal [0, ""], [result.status, result.err]
-        assert_equal 2, thread.value
-        result.out
+        out, task = ask_twin("stack", *options, text: STACK_LINES)
+        assert_equal 2, task
+        out
       end
 
       def test_text
