@@ -39,19 +39,46 @@ uint64_t number(std::string_view text) {
     return std::strtoull(std::string(text).c_str(), nullptr, 10);
 }
 
+/* The field of that name takes the value. */
+struct Taking {
+    std::string_view key, value;
+
+    void operator()(std::string_view name, uint64_t &field) const {
+        if (name == key) field = number(value);
+    }
+    void operator()(std::string_view name, std::string &field) const {
+        if (name == key) field = value;
+    }
+};
+
+/* Each calls `visit` with the name and the field of each one that is a number or a text. */
+template <typename Head, typename Visit> void each_field_of_header(Head &header, const Visit &visit) {
+    visit("version", header.version);
+    visit("time_unit_ns", header.time_unit_ns);
+    visit("pid", header.pid);
+    visit("page_size", header.page_size);
+    visit("started_ns", header.started_ns);
+    visit("started_monotonic_ns", header.started_monotonic_ns);
+    visit("generation", header.generation);
+    visit("ruby", header.ruby);
+    visit("allocator", header.allocator);
+}
+
+template <typename Sums, typename Visit> void each_field_of_totals(Sums &totals, const Visit &visit) {
+    visit("time_ns", totals.time_ns);
+    visit("lost", totals.lost);
+    visit("ending", totals.ending);
+    visit("events", totals.events);
+    visit("births", totals.births);
+    visit("bytes", totals.bytes);
+    visit("most_blocks", totals.most_blocks);
+}
+
 } // namespace
 
 std::string packed(const Header &header) {
     Pairs pairs;
-    pairs.put("version", header.version);
-    pairs.put("time_unit_ns", header.time_unit_ns);
-    pairs.put("pid", header.pid);
-    pairs.put("page_size", header.page_size);
-    pairs.put("started_ns", header.started_ns);
-    pairs.put("started_monotonic_ns", header.started_monotonic_ns);
-    pairs.put("generation", header.generation);
-    pairs.put("ruby", header.ruby);
-    pairs.put("allocator", header.allocator);
+    each_field_of_header(header, [&](std::string_view key, const auto &value) { pairs.put(key, value); });
     for (const std::string &word : header.command) pairs.put("command", word);
     for (const auto &[key, value] : header.options) pairs.put("option:" + key, value);
     return pairs.take();
@@ -61,15 +88,7 @@ Header unpacked_header(std::string_view payload) {
     Header header;
     header.time_unit_ns = 0;
     each_pair(payload, [&](std::string_view key, std::string_view value) {
-        if (key == "version") header.version = number(value);
-        if (key == "time_unit_ns") header.time_unit_ns = number(value);
-        if (key == "pid") header.pid = number(value);
-        if (key == "page_size") header.page_size = number(value);
-        if (key == "started_ns") header.started_ns = number(value);
-        if (key == "started_monotonic_ns") header.started_monotonic_ns = number(value);
-        if (key == "generation") header.generation = number(value);
-        if (key == "ruby") header.ruby = value;
-        if (key == "allocator") header.allocator = value;
+        each_field_of_header(header, Taking{key, value});
         if (key == "command") header.command.emplace_back(value);
         if (key.substr(0, 7) == "option:") header.options[std::string(key.substr(7))] = value;
     });
@@ -79,26 +98,14 @@ Header unpacked_header(std::string_view payload) {
 
 std::string packed(const Totals &totals) {
     Pairs pairs;
-    pairs.put("time_ns", totals.time_ns);
-    pairs.put("lost", totals.lost);
-    pairs.put("ending", totals.ending);
-    pairs.put("events", totals.events);
-    pairs.put("births", totals.births);
-    pairs.put("bytes", totals.bytes);
-    pairs.put("most_blocks", totals.most_blocks);
+    each_field_of_totals(totals, [&](std::string_view key, const auto &value) { pairs.put(key, value); });
     return pairs.take();
 }
 
 Totals unpacked_totals(std::string_view payload) {
     Totals totals;
     each_pair(payload, [&](std::string_view key, std::string_view value) {
-        if (key == "time_ns") totals.time_ns = number(value);
-        if (key == "lost") totals.lost = number(value);
-        if (key == "ending") totals.ending = value;
-        if (key == "events") totals.events = number(value);
-        if (key == "births") totals.births = number(value);
-        if (key == "bytes") totals.bytes = number(value);
-        if (key == "most_blocks") totals.most_blocks = number(value);
+        each_field_of_totals(totals, Taking{key, value});
     });
     return totals;
 }
