@@ -137,7 +137,16 @@ module Heapline
       def timeline(about)
         require_relative "../format/capture/timeline"
         points = @options.fetch(:top) { all? ? ALL_POINTS : POINTS }
-        Format::Capture::Timeline.sheet(@capture.timeline(points: points.zero? ? ALL_POINTS : points), *about)
+        Format::Capture::Timeline.sheet(@capture.timeline(points: points.zero? ? ALL_POINTS : points), *about,
+                                        curves: curves)
+      end
+
+      def curves
+        return if all?
+
+        require_relative "../format/capture/curves"
+        moments = @capture.timeline(points: Format::Capture::Curves::POINTS)
+        Format::Capture::Curves.new(moments) unless moments.empty?
       end
 
       def groups(about)

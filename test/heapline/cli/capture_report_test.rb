@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "heapline/cli"
 require "support/captures"
 
@@ -43,6 +44,14 @@ module Heapline
         assert_equal [0, ""], [status, err]
         assert_includes out, '"metric":"live"'
         assert_equal 2, report("--format", "html", "--tree").first
+      end
+
+      # Above the table for people; programs have the numbers.
+      def test_curves
+        assert_match(/^  live +\S.*\n(?:.*\n)+  +from +most live/, report("--timeline")[1])
+        assert_equal %w[captures complete kind moments problems schema_version],
+                     JSON.parse(report("--timeline", "--json")[1]).keys.sort
+        assert_match(/\Atime,/, report("--timeline", "--format", "csv")[1])
       end
 
       def test_a_flame_graph

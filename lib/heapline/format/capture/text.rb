@@ -2,6 +2,7 @@
 
 require_relative "../heap/sheet"
 require_relative "../heap/text"
+require_relative "curves"
 
 module Heapline
   module Format
@@ -9,6 +10,10 @@ module Heapline
       # A Sheet about captures for people.
       class Text < Heap::Text
         private
+
+        def part(part)
+          part.is_a?(Curves) ? part.lines(@terminal) : super
+        end
 
         def heading(sheet)
           lines = sheet.dumps.flat_map { |dump| dump(dump) }

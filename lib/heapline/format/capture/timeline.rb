@@ -8,15 +8,15 @@ module Heapline
   module Format
     module Capture
       # The answer of `heapline report CAPTURE --timeline`: what was live, RSS, Ruby's heap, what was allocated and GCs
-      # over time, with a bar for what was live.
+      # over time, with a bar for what was live; for people above it curves.
       module Timeline
         BAR = 30 # characters
 
         # Heap::Sheet of an Array of Model::Capture::Moment. summary: Model::Capture::Summary; name: of the file;
-        # problems: Array of String
-        def self.sheet(moments, summary, name, problems)
+        # problems: Array of String; curves: Curves, or nil
+        def self.sheet(moments, summary, name, problems, curves: nil)
           Heap::Sheet.new(kind: "report --timeline", dumps: [Heap::Dump.new(name: name, summary: summary)],
-                          parts: [listing(moments)], problems: problems)
+                          parts: [*curves, listing(moments)], problems: problems)
         end
 
         def self.listing(moments)
