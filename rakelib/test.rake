@@ -64,6 +64,11 @@ namespace :bench do
   task replay: :compile do
     sh RbConfig.ruby, "bench/replay.rb"
   end
+
+  desc "Measure how long a search for lost blocks makes a process of 1 GB wait"
+  task leaks: :compile do
+    sh RbConfig.ruby, "bench/leaks.rb"
+  end
 end
 
 desc "All tests and gates, as script/test runs them; the last line is the total"
