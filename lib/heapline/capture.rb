@@ -144,7 +144,7 @@ module Heapline
       calls = sums.map do |(function, release), (count, bytes)|
         Model::Capture::Call.new(function: function, release: release, calls: count, bytes: bytes)
       end
-      calls.sort_by { |call| [call.release ? 1 : 0, -call.bytes, -call.calls, call.function] }
+      calls.sort_by { |call| [call.mapping? ? 1 : 0, call.release ? 1 : 0, -call.bytes, -call.calls, call.function] }
     end
 
     # Model::Capture::Frame by number; 0: nil.

@@ -29,13 +29,18 @@ module Heapline
         raise ArgumentError, "by #{KINDS.join(", ")}" unless KINDS.include?(by)
 
         groups = @sites.group_by { |site| key(by, *site) }.map do |key, sites|
-          label = sites.first.first.label if by == :line
+          label = largest(sites).first.label if by == :line
           Model::Capture::Group.new(key: key, label: label, sums: sum(sites))
         end
         groups.sort_by { |group| [-group.sums.peak_bytes, -group.sums.bytes, group.key] }
       end
 
       private
+
+      # Several methods may share a line: of the one that holds most.
+      def largest(sites)
+        sites.max_by.with_index { |(*, sums), index| [sums[3], sums[1], -index] }
+      end
 
       def sum(sites)
         Model::Capture::Sums.of(sites.map(&:last).transpose.map(&:sum))

@@ -22,9 +22,11 @@ module Heapline
       # After the report of a capture.
       def self.for_capture(path)
         word = Shellwords.escape(path)
+        page = Shellwords.escape("#{File.basename(path, ".hlc")}.html")
         [["heapline report #{word} --tree", "by which path to the peak?"],
          ["heapline report #{word} --by line --metric temporary", "what is garbage at once?"],
          ["heapline report #{word} --timeline", "when?"],
+         ["heapline report #{word} -o #{page}", "a page to look around in"],
          ["heapline replay #{word}", "would another allocator help?"]]
       end
 

@@ -33,6 +33,13 @@ module Heapline
         assert_equal [["/app/a.rb", 3], ["/gems/nokogiri-1.1/nokogiri.so", 1]], keys(found, :file).values_at(0, 2)
       end
 
+      def test_a_line_is_called_as_the_method_that_holds_most
+        twin = Model::Capture::Frame.new(label: "App#twin", path: "/app/a.rb", lineno: 3)
+        rows = [[1, 0, 0, 0, *ONE], [4, 0, 0, 0, 1, 90, 1, 11, 0, 0, 1, 10]]
+        group, = *Sites.new(rows, [*FRAMES, twin], [nil], [nil]).groups(:line)
+        assert_equal ["/app/a.rb:3", "App#twin", 2], [group.key, group.label, group.sums.allocations]
+      end
+
       # It is the label where there is no line of Ruby.
       def test_the_function_that_allocated
         outer, inner = %w[outer inner].map { |name| Model::Capture::Frame.new(label: name, library: "/x/r.so") }

@@ -75,9 +75,11 @@ module Heapline
         end
 
         def calls(summary)
-          all = summary.calls.reject(&:release).sum(&:bytes)
-          share = Columns::Column.new(key: :share, title: "share", unit: :share,
-                                      figure: ->(call) { all.zero? || call.release ? 0.0 : call.bytes.fdiv(all) })
+          # Malloc's and mmap's apart: the one's memory is from the other.
+          all = summary.calls.reject(&:release).group_by(&:mapping?).transform_values { |calls| calls.sum(&:bytes) }
+          share = Columns::Column.new(key: :share, title: "share", unit: :share, figure: lambda do |call|
+            call.bytes.fdiv(all[call.mapping?]) unless call.release || all[call.mapping?].zero?
+          end)
           listing(:functions, "by function", summary.calls, "function", :function.to_proc,
                   data: ->(call) { { function: call.function, release: call.release } },
                   columns: [column(:calls, "calls", :count), column(:bytes, "bytes", :bytes), share])

@@ -11,6 +11,7 @@ module Heapline
           call = Call.new(function: "malloc", release: false, calls: 2, bytes: 30)
           assert_equal ["malloc", false, 2, 30], call.to_a
           assert call.frozen?
+          assert_equal [false, true], [call, Call.new(function: "mmap")].map(&:mapping?)
         end
       end
     end
