@@ -19,6 +19,7 @@ namespace {
 struct Work {
     std::string path, failure;
     std::vector<std::string> problems;
+    uint64_t lost = 0;                       /* events */
     std::atomic<uint64_t> done{0}, total{0}; /* bytes */
 };
 
@@ -33,7 +34,7 @@ void compute(Work &work, int fd, const Job &job) {
     Reader reader(work.path);
     Plan plan;
     work.total = reader.bytes_total();
-    make_plan(reader, plan, job, work.done);
+    work.lost = make_plan(reader, plan, job, work.done);
     work.problems = reader.problems();
     plan.write(fd);
 }
@@ -60,8 +61,8 @@ VALUE problems_of(const Work &work) {
     return problems;
 }
 
-/* write_plan(path of a capture, descriptor of an empty file) { |bytes read, bytes in all| } -> Array of String, what
- * could not be read. Raises Heapline::Error. */
+/* write_plan(path of a capture, descriptor of an empty file) { |bytes read, bytes in all| } -> [Array of String,
+ * what could not be read; how many events were lost while it was recorded]. Raises Heapline::Error. */
 VALUE write_plan(VALUE, VALUE path, VALUE descriptor) {
     FilePathValue(path);
     const int fd = NUM2INT(descriptor);
@@ -90,10 +91,10 @@ VALUE write_plan(VALUE, VALUE path, VALUE descriptor) {
     VALUE error = rb_path2class("Heapline::Error");
     if (no_memory) rb_raise(error, "there is not enough memory for the plan of this capture");
     if (!work->failure.empty()) rb_raise(error, "%s", work->failure.c_str());
-    VALUE problems = problems_of(*work);
+    VALUE answer = rb_assoc_new(problems_of(*work), ULL2NUM(work->lost));
     RB_GC_GUARD(owner);
     RB_GC_GUARD(path);
-    return problems;
+    return answer;
 }
 
 } // namespace

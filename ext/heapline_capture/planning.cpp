@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "planning.hpp"
 
+#include <algorithm>
+
 namespace heapline {
 namespace capture {
 
@@ -28,14 +30,19 @@ void perform(const Event &event, Plan &plan) {
 
 } // namespace
 
-void make_plan(Reader &reader, Plan &plan, const Job &job, std::atomic<uint64_t> &done) {
+uint64_t make_plan(Reader &reader, Plan &plan, const Job &job, std::atomic<uint64_t> &done) {
     std::vector<Event> events(BATCH);
+    uint64_t lost = 0;
     reader.rewind();
     while (size_t count = reader.next(events.data(), events.size())) {
         job.check();
-        for (size_t i = 0; i < count; i++) perform(events[i], plan);
+        for (size_t i = 0; i < count; i++) {
+            if (events[i].kind == Kind::lost) lost += events[i].size;
+            perform(events[i], plan);
+        }
         done = reader.bytes_read();
     }
+    return std::max(lost, reader.finished() ? reader.totals().lost : 0);
 }
 
 } // namespace capture

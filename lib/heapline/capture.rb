@@ -2,6 +2,7 @@
 
 require_relative "capture/choice"
 require_relative "capture/extension"
+require_relative "capture/losses"
 require_relative "capture/native_names"
 require_relative "capture/sites"
 require_relative "errors"
@@ -37,10 +38,8 @@ module Heapline
 
     # Array of String: what could not be read, and what was lost.
     def problems
-      lost = @native.counts[3]
       unknown = @native.counts[5]
-      [*@native.problems,
-       *("#{lost} events were lost while it was recorded: what is live may be too much" if lost.positive?),
+      [*@native.problems, *Losses.words(@native.counts[3]),
        *("#{unknown} blocks ended that were never seen to begin: their birth is in what could not be read" if
          unknown.positive?)]
     end

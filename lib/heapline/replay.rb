@@ -26,15 +26,16 @@ module Heapline
     end
 
     # path: a capture, or a plan. allocators: names of Allocator::NAMES or paths of libraries, the first is what the
-    # others are compared with; nil: all that are installed. settings: Settings. repeat: rounds. touching: which pages
-    # of the blocks are written to. time_only: measure the time of the calls and nothing else.
+    # others are compared with; nil: all that are installed, that of the program first. settings: Settings.
+    # repeat: rounds. touching: which pages of the blocks are written to. time_only: measure the time of the calls and
+    # nothing else.
     def initialize(path, allocators: nil, settings: Settings.new, repeat: REPEAT, touching: :written, time_only: false)
       @path = path
       @settings = settings
       @repeat = repeat
       @touching = time_only ? :none : touching
       @time_only = time_only
-      @allocators, @missing = allocators ? [allocators.map { |word| Allocator.find(word) }, []] : Allocator.all
+      @allocators, @missing = allocators ? [allocators.map { |word| Allocator.find(word) }, []] : installed
       @replayer = Replayer.new
     end
 
@@ -55,6 +56,10 @@ module Heapline
     end
 
     private
+
+    def installed
+      Allocator.all(first: PlanFile.allocator(@path))
+    end
 
     # Yields the path of the plan (the file that was given, or one that is made of a capture and is gone afterwards),
     # and what could not be read.

@@ -37,9 +37,11 @@ module Heapline
         new(File.basename(word), File.expand_path(word)).tap(&:verify)
       end
 
-      # Those of NAMES that are here, and the words for those that are not.
-      def self.all(directories: DIRECTORIES)
+      # Those of NAMES that are here, and the words for those that are not. first: which of them goes before the others,
+      # as it calls itself ("jemalloc 5.3.0").
+      def self.all(first: nil, directories: DIRECTORIES)
         here, absent = NAMES.partition { |name| name == "glibc" || installed(name, directories) }
+        here = here.partition { |name| first.to_s.start_with?(name) }.flatten
         [here.map { |name| find(name, directories: directories) }, absent.map { |name| missing(name) }]
       end
 

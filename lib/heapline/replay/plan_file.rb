@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../capture/extension"
+require_relative "../capture/losses"
 require_relative "../errors"
 require_relative "../model/replay"
 
@@ -19,7 +20,17 @@ module Heapline
       def self.make(path, io, &)
         Capture::Extension.load
         io.flush
-        Native.write_plan(path, io.fileno, &)
+        problems, lost = Native.write_plan(path, io.fileno, &)
+        [*problems, *Capture::Losses.words(lost)]
+      end
+
+      # The allocator of the program that was recorded, as it calls itself: "jemalloc 5.3.0"; nil where it is a plan.
+      # Raises Error where it is no capture either.
+      def self.allocator(path)
+        return if plan?(path)
+
+        Capture::Extension.load
+        Native::Capture.new(path).header[:allocator]
       end
 
       # Does a file begin as a plan does?

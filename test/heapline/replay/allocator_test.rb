@@ -37,6 +37,14 @@ class ReplayAllocatorTest < Minitest::Test
     assert_equal(%w[jemalloc tcmalloc], missing.map { |text| text[/\w+/] })
   end
 
+  def test_that_of_the_program_is_the_first
+    file("libmimalloc.so.2.0")
+    { nil => %w[glibc mimalloc], "mimalloc 2.1.2" => %w[mimalloc glibc], "jemalloc 5.3.0" => %w[glibc mimalloc],
+      "" => %w[glibc mimalloc] }.each do |first, names|
+      assert_equal names, Allocator.all(first: first, directories: [@directory]).first.map(&:name)
+    end
+  end
+
   def test_a_library_by_path
     path = file("my.so", File.binread("/proc/self/exe", 64))
     assert_equal ["my.so", path], [Allocator.find(path).name, Allocator.find(path).path]

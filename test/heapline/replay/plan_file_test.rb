@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "heapline/replay/plan_file"
+require "support/captures"
 require "support/plans"
 
 class PlanFileTest < Minitest::Test
@@ -44,7 +45,32 @@ class PlanFileTest < Minitest::Test
     Tempfile.create { |file| assert_raises(Heapline::Error) { PlanFile.make(path, file) } }
   end
 
+  def test_the_allocator_that_was_recorded
+    assert_equal "jemalloc 5.3.0", PlanFile.allocator(capture("allocator" => "jemalloc 5.3.0").first)
+    assert_nil PlanFile.allocator(PlanBuilder.new.malloc(0, 1).write(path))
+    File.binwrite(path, "nonsense")
+    assert_raises(Heapline::Error) { PlanFile.allocator(path) }
+  end
+
+  def test_what_was_lost_is_told
+    file, builder = capture
+    assert_empty(Tempfile.create { |plan| PlanFile.make(file, plan) })
+    builder.mark(3000, :lost, 12)
+    File.binwrite(file, builder.to_s)
+    told = Tempfile.create { |plan| PlanFile.make(file, plan) }
+    assert_equal ["12 events were lost while it was recorded: what is live may be too much"], told
+  end
+
   private
+
+  # Path of one with a block, and its builder.
+  def capture(header = {})
+    builder = Captures::Builder.new
+    builder.header.update(header)
+    builder.birth(1000, 100, [])
+    File.binwrite(path, builder.to_s)
+    [path, builder]
+  end
 
   def path
     File.join(@directory, "plan")
