@@ -16,7 +16,7 @@ module Heapline
       class Firefox
         # Of the format; a newer profiler upgrades it.
         VERSION_OF_FORMAT = 28
-        PROCESSED_VERSION = 47
+        PROCESSED_VERSION = 48
         POINTS = 500
         RETAINED = { peak: :peak_bytes, live: :live_bytes }.freeze
         CATEGORIES = { "Ruby" => "red", "Native" => "blue" }.freeze

@@ -53,6 +53,13 @@ module Heapline
           end
         end
 
+        # Version 47 has groups of a counter's samples, and the profiler refuses a file that says 47 and has none.
+        def test_the_version_is_that_of_the_layout
+          profile = JSON.parse(random(Firefox).first)
+          assert_equal 48, profile["meta"]["preprocessedProfileVersion"]
+          assert(profile["counters"].all? { |counter| counter.key?("samples") && !counter.key?("sampleGroups") })
+        end
+
         def test_a_track_of_live_memory
           text, oracle = random(Firefox)
           counter = JSON.parse(text)["counters"].first
