@@ -25,10 +25,13 @@ module Heapline
           freeze
         end
 
-        # The fastest of those that are surely faster than `variant`, by LEAST_TIME at least: it needs more memory. nil
-        # where there is none.
+        # The fastest of those that are surely faster than `variant`, by LEAST_TIME at least; of those that the noise
+        # does not tell apart, the one with the least RSS: more than that of `variant`. nil where there is none.
         def faster
-          fastest(better(@comparison.variants, :seconds, LEAST_TIME, than: @variant)) unless reason == :unsure
+          return if reason == :unsure
+
+          fast = fastest_first(better(@comparison.variants, :seconds, LEAST_TIME, than: @variant))
+          fast.min_by { |variant| variant.estimate(:peak_bytes).median }
         end
 
         # Estimates of how `variant` differs from the first one: peak, final RSS, time; as Variant#change.

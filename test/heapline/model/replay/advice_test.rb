@@ -43,6 +43,15 @@ class AdviceTest < Minitest::Test
     assert_nil advise("a" => { seconds: 0.85 }, "b" => { peak: 60, seconds: 0.9 }).faster
   end
 
+  # As fast as far as the noise tells: the one with less memory.
+  def test_what_is_faster_with_least_memory
+    spread = [0.18, 0.19, 0.2, 0.21, 0.22]
+    fast = spread.map { |seconds| { peak: 90, seconds: seconds } }
+    small = spread.rotate.map { |seconds| { peak: 70, seconds: seconds + 0.001 } }
+    advice = advice_of({ "a" => [{ peak: 100 }] * 5, "b" => [{ peak: 60 }] * 5, "fast" => fast, "small" => small })
+    assert_equal %w[b small], [advice.variant.name, advice.faster.name]
+  end
+
   # What differs in time by less than the rounds do.
   def test_those_that_are_alike
     quick = Array.new(5) { |i| { peak: 80, seconds: 0.5 + (i * 0.01) } }
