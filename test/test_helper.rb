@@ -9,6 +9,9 @@ require "tmpdir"
 # A runner that was started in the background ignores these, and so would every program that a test interrupts.
 %i[HUP INT QUIT].each { |signal| trap(signal, "DEFAULT") }
 
+# What programs print is UTF-8, also where the runner was started without a locale.
+Encoding.default_external = Encoding::UTF_8 if Encoding.default_external != Encoding::UTF_8
+
 module Heapline
   # What the tests of all layers share.
   module TestHelper

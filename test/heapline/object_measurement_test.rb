@@ -35,6 +35,6 @@ class ObjectMeasurementTest < Minitest::Test
     io = StringIO.new
     assert_nil @measurement.print(io)
     assert_equal io.string, @measurement.to_s
-    assert_match(/\Aheapline objects  0.5 s · allocated 16 · retained 11/, @measurement.to_s)
+    assert_match(/\Aheapline objects  0.5 s [·-] allocated 16 [·-] retained 11/, @measurement.to_s)
   end
 end
