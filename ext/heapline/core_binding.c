@@ -167,11 +167,14 @@ static VALUE rbhl_generation(VALUE self) {
     return ULL2NUM(core.generation());
 }
 
-/* Native.record(on) -> nil: see heapline_record. Raises SystemCallError. */
-static VALUE rbhl_record(VALUE self, VALUE on) {
+/* Native.record(what) -> nil: true, false or :native; see heapline_record. Raises SystemCallError. */
+static VALUE rbhl_record(VALUE self, VALUE what) {
     (void)self;
     rbhl_check_enabled();
-    const int failed = core.record(RTEST(on));
+    const int with_c = what == ID2SYM(rb_intern("native"));
+    const int failed = core.record(with_c        ? HEAPLINE_RECORD_NATIVE
+                                   : RTEST(what) ? HEAPLINE_RECORD_BEGIN
+                                                 : HEAPLINE_RECORD_END);
     if (failed) rb_syserr_fail(-failed, "heapline's recording");
     return Qnil;
 }

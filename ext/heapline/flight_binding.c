@@ -560,10 +560,11 @@ static VALUE rbhl_request_figures(VALUE self, VALUE path, VALUE survey, VALUE tr
                              (RTEST(trim) ? HL_REQUEST_TRIM : 0u));
 }
 
-/* Native.request_record(path, on) -> Hash: the same. */
-static VALUE rbhl_request_record(VALUE self, VALUE path, VALUE on) {
+/* Native.request_record(path, what) -> Hash: the same. what: true, false or :native. */
+static VALUE rbhl_request_record(VALUE self, VALUE path, VALUE what) {
+    const int with_c = what == ID2SYM(rb_intern("native"));
     (void)self;
-    return request(path, RTEST(on) ? HL_REQUEST_RECORD : HL_REQUEST_RECORD_END);
+    return request(path, with_c ? HL_REQUEST_RECORD_NATIVE : RTEST(what) ? HL_REQUEST_RECORD : HL_REQUEST_RECORD_END);
 }
 
 /* Native.request_leaks(path, since_baseline, reachable) -> Hash: the same. */

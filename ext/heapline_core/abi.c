@@ -98,10 +98,10 @@ HL_EXPORT void heapline_twin_fork(int ours) {
     hl_twin_fork(ours);
 }
 
-HL_EXPORT int heapline_record(int on) {
+HL_EXPORT int heapline_record(int what) {
     const int saved = errno;
     hl_guard_enter(&hl_thread);
-    const int failed = heapline_enabled() ? hl_lifecycle_record(on) : -ESRCH;
+    const int failed = heapline_enabled() ? hl_lifecycle_record(what) : -ESRCH;
     hl_guard_leave(&hl_thread);
     errno = saved;
     return failed;

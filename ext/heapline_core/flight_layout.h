@@ -181,10 +181,11 @@ enum hl_request {
         1u << 2,               /* also let the allocator go through its free blocks, which holds its locks meanwhile */
     HL_REQUEST_TRIM = 1u << 3, /* let the allocator give back what it can, and take its figures then */
     HL_REQUEST_TWIN = 1u << 4, /* do what `twin.asked` says; without any, forget what is left of the last twin */
-    HL_REQUEST_RECORD = 1u << 5,      /* record every event from now on, into the ring beside this file (PID.ring) */
-    HL_REQUEST_RECORD_END = 1u << 6,  /* … no more */
-    HL_REQUEST_LEAKS = 1u << 8,       /* look for lost blocks; the report lies beside this file, as PID.leaks */
-    HL_REQUEST_LEAKS_SINCE = 1u << 9, /* … of those born since the baseline */
+    HL_REQUEST_RECORD = 1u << 5,        /* record every event from now on, into the ring beside this file (PID.ring) */
+    HL_REQUEST_RECORD_END = 1u << 6,    /* … no more */
+    HL_REQUEST_RECORD_NATIVE = 1u << 7, /* … with C frames */
+    HL_REQUEST_LEAKS = 1u << 8,         /* look for lost blocks; the report lies beside this file, as PID.leaks */
+    HL_REQUEST_LEAKS_SINCE = 1u << 9,   /* … of those born since the baseline */
     HL_REQUEST_LEAKS_REACHABLE = 1u << 10, /* … and tell of reachable ones too */
 };
 

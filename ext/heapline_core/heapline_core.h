@@ -52,9 +52,10 @@ int64_t heapline_peak_restart(int64_t *live);
 /* The report's number of generations so far: GC.count plus the number of baselines. */
 uint64_t heapline_generation(void);
 
-/* Record every event from now on, into the ring file beside the flight file; or (0) no more. 0, or -errno: -EBUSY where
- * a recording goes on. */
-int heapline_record(int on);
+/* Record every event from now on, into the ring file beside the flight file, without or with C frames; or no more. 0,
+ * or -errno: -EBUSY where a recording goes on. */
+enum heapline_record_what { HEAPLINE_RECORD_END = 0, HEAPLINE_RECORD_BEGIN = 1, HEAPLINE_RECORD_NATIVE = 2 };
+int heapline_record(int what);
 
 /* Start a process of heapline's own beside this one, unseen by its wait and SIGCHLD: `command` is its words, parted by
  * unit separators (0x1f), the first a path. It gets these descriptors as 3 and 4 (-1: none), stderr, and no others. 0

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "errand.h"
+#include "heapline_core.h"
 #include "lifecycle.h"
 #include "own_memory.h"
 
@@ -328,9 +329,10 @@ HL_COLD void hl_lane_turn(struct hl_lane *lane, uint64_t generation) {
     hl_guard_enter(&hl_thread);
     uint32_t request = __atomic_exchange_n(&header->request, 0, __ATOMIC_ACQ_REL);
     if (request & HL_REQUEST_ERRANDS) hl_errand_ask(request & HL_REQUEST_ERRANDS);
-    if (request & HL_REQUEST_RECORD_END) hl_lifecycle_record(0);
-    if (request & HL_REQUEST_RECORD) {
-        header->record_problem = hl_lifecycle_record(1);
+    if (request & HL_REQUEST_RECORD_END) hl_lifecycle_record(HEAPLINE_RECORD_END);
+    if (request & (HL_REQUEST_RECORD | HL_REQUEST_RECORD_NATIVE)) {
+        header->record_problem =
+            hl_lifecycle_record(request & HL_REQUEST_RECORD_NATIVE ? HEAPLINE_RECORD_NATIVE : HEAPLINE_RECORD_BEGIN);
         __atomic_fetch_add(&header->answered, 1, __ATOMIC_RELEASE);
     }
     if (request & HL_REQUEST_BASELINE) {

@@ -24,6 +24,7 @@
 #include "flight.h"
 #include "gc_events.h"
 #include "heap_pages.h"
+#include "heapline_core.h"
 #include "interpose_mmap.h"
 #include "lane.h"
 #include "lane_repair.h"
@@ -58,9 +59,10 @@ static void open_gate(void) {
     __atomic_store_n(&hl_gate.open, more ? HL_GATE_TRACKING : HL_GATE_OPEN, __ATOMIC_RELEASE);
 }
 
-int hl_lifecycle_record(int on) {
-    const int failed = on ? hl_recorder_start(0) : 0;
-    if (!on) hl_recorder_stop();
+int hl_lifecycle_record(int what) {
+    const struct hl_record_wish wish = {.native = what == HEAPLINE_RECORD_NATIVE};
+    const int failed = what ? hl_recorder_start(wish) : 0;
+    if (!what) hl_recorder_stop();
     if (hl_gate.open) open_gate();
     return failed;
 }
@@ -246,8 +248,7 @@ static void choose_key(void) {
 static void begin_recording(void) {
     const struct hl_record_wish wish = hl_record_wish();
     if (!wish.drain) return;
-    hl_recorder.follow = (uint32_t)wish.follow;
-    const int failed = hl_recorder_start(wish.drain);
+    const int failed = hl_recorder_start(wish);
     if (failed) hl_say("process %d is not recorded: %s", (int)getpid(), strerror(-failed));
 }
 

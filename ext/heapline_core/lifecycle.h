@@ -26,8 +26,9 @@ void hl_lifecycle_last_call(int status);
 void hl_lifecycle_before_exec(void);
 void hl_lifecycle_exec_failed(void);
 
-/* Begin or end a recording, and have the gate lead there. 0 or -errno. With the guard entered. */
-int hl_lifecycle_record(int on);
+/* Begin or end a recording (enum heapline_record_what), and have the gate lead there. 0 or -errno. With the guard
+ * entered. */
+int hl_lifecycle_record(int what);
 
 /* A lane for this thread: its own, a fresh one, or NULL. With the guard entered. */
 struct hl_lane *hl_lifecycle_lane(struct hl_thread *thread);

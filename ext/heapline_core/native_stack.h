@@ -7,8 +7,8 @@
  * after HL_STACK_FRAMES at the latest.
  *
  * N1  A stack is complete before its number is known to anyone, and never changes or goes away.
- * N2  No word is read that was not found to be mapped: each thread remembers the piece of stack that it walked before.
- * Callable from any thread inside malloc; no lock, and a system call only where the stack reaches a new page.
+ * Callable from any thread inside malloc; no lock, and a system call only where the stack reaches a new page
+ * (native_walk.h).
  */
 #ifndef HL_NATIVE_STACK_H
 #define HL_NATIVE_STACK_H

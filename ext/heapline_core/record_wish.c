@@ -29,12 +29,19 @@ static int is_the_first(uint32_t drain) {
     return first || hl_parse_number(&cursor) == (uint64_t)getpid();
 }
 
+/* `word` with its comma, in a list of them. */
+static int has_word(const char *list, const char *word) {
+    const char *found = strstr(list, word);
+    return found && (found[strlen(word)] == ',' || !found[strlen(word)]);
+}
+
 struct hl_record_wish hl_record_wish(void) {
-    struct hl_record_wish wish = {0, 0};
+    struct hl_record_wish wish = {0};
     const char *text = secure_getenv("HEAPLINE_RECORD");
     if (!text) return wish;
     wish.drain = (uint32_t)hl_parse_number(&text);
-    wish.follow = strcmp(text, ",follow") == 0;
+    wish.follow = has_word(text, ",follow");
+    wish.native = has_word(text, ",native");
     if (wish.drain && !wish.follow && !is_the_first(wish.drain)) wish.drain = 0;
     return wish;
 }

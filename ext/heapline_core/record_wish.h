@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HEAPLINE_RECORD: whether this process is to be recorded from its start. "PID", of the process that drains, and after
- * it ",follow" where children are to be recorded too. Without that only one process is: the first Ruby, also when it
- * executes another program.
+ * What is to be recorded. HEAPLINE_RECORD says whether this process is from its start: "PID", of the process that
+ * drains, and after it words: ",follow" where children are to be recorded too (without that only one process is: the
+ * first Ruby, also when it executes another program), ",native" for C frames.
  */
 #ifndef HL_RECORD_WISH_H
 #define HL_RECORD_WISH_H
@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 struct hl_record_wish {
-    uint32_t drain; /* pid; 0: nothing is wanted */
-    int follow;
+    uint32_t drain; /* pid of the process that is to drain it; 0: any; or nothing is wanted */
+    int follow;     /* forked children are recorded too */
+    int native;     /* C frames are recorded too */
 };
 
 /* With the flight file in its place and the guard entered. */

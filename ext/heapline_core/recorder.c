@@ -49,9 +49,9 @@ struct hl_recorder hl_recorder;
 static struct hl_recording *parts[HL_LANES]; /* by the lane's index; they stay */
 static uint32_t recordings;                  /* so far */
 static uint32_t use_tsc;
-static uint64_t generation;   /* of the last mark */
-static uint32_t recorded_for; /* the drain's pid, where one is told */
-static uint64_t gave_up_at;   /* chunks that the drain had freed when nobody got one in time, and 1 */
+static uint64_t generation;          /* of the last mark */
+static struct hl_record_wish wished; /* of this recording */
+static uint64_t gave_up_at;          /* chunks that the drain had freed when nobody got one in time, and 1 */
 
 /* ---- time ---- */
 
@@ -193,7 +193,7 @@ HL_COLD static void begin_thread(struct hl_recording *recording, const struct hl
         recording->cursor = NOWHERE;
         recording->sequence = 0;
         recording->generation = 0;
-        memset(&recording->stack, 0, offsetof(struct hl_call_stack, ruby.pcs));
+        hl_call_stack_reset(&recording->stack);
     }
     recording->owner = hl_load32(&lane->record->owner);
     hl_add_shared(&hl_ring.header->threads, 1);
@@ -429,12 +429,12 @@ static int wait_for_writers(void) {
     return !writing;
 }
 
-int hl_recorder_start(uint32_t drain) {
+int hl_recorder_start(struct hl_record_wish wish) {
     if (hl_recorder.on && drain_is_gone()) hl_recorder_stop();
     if (hl_recorder.on || (hl_ring.base && !wait_for_writers())) return -EBUSY;
     hl_ring_destroy();
     int failed = hl_ring_create();
-    if (!failed && (hl_tree_create() || hl_call_stack_create())) failed = -ENOMEM;
+    if (!failed && (hl_tree_create() || hl_call_stack_create(wish.native))) failed = -ENOMEM;
     if (failed) {
         hl_tree_destroy();
         hl_call_stack_destroy();
@@ -442,7 +442,8 @@ int hl_recorder_start(uint32_t drain) {
         return failed;
     }
     describe();
-    hl_ring.header->asked_by = recorded_for = drain;
+    wished = wish;
+    hl_ring.header->asked_by = wish.drain;
     recordings++;
     hl_ring_show();
     __atomic_store_n(&hl_recorder.on, 1, __ATOMIC_SEQ_CST);
@@ -491,10 +492,10 @@ void hl_recorder_become_child(struct hl_lane *own) {
     hl_ring_forget();
     hl_tree_destroy();
     hl_call_stack_destroy();
-    if (!was_on || !hl_recorder.follow) {
+    if (!was_on || !wished.follow) {
         hl_gc_events_leave();
         return;
     }
-    const int failed = hl_recorder_start(recorded_for);
+    const int failed = hl_recorder_start(wished);
     if (failed) hl_say("process %d is not recorded: %s", (int)getpid(), strerror(-failed));
 }

@@ -19,11 +19,11 @@
 
 #include "interpose_mmap.h"
 #include "lane.h"
+#include "record_wish.h"
 #include "ring_layout.h"
 
 struct hl_recorder {
     uint32_t on;
-    uint32_t follow; /* forked children are recorded too */
 };
 extern struct hl_recorder hl_recorder HL_HIDDEN;
 
@@ -32,9 +32,9 @@ HL_INLINE int hl_recording(void) {
 }
 
 /* Begin, with an empty ring; end. With the guard entered; the caller sees to the gate. 0 or -errno: -EBUSY where one
- * goes on. `drain`: the process that is to drain it; 0: any. hl_recorder_stop returns when no thread writes any more.
+ * goes on. hl_recorder_stop returns when no thread writes any more.
  */
-int hl_recorder_start(uint32_t drain);
+int hl_recorder_start(struct hl_record_wish wish);
 void hl_recorder_stop(void);
 /* This process executes another program now; or (0) that failed. */
 void hl_recorder_exec(int now);

@@ -29,6 +29,9 @@ enum {
     HL_EC_STACK = 0,
     HL_EC_STACK_SIZE = 8, /* in words */
     HL_EC_FRAME = 16,
+    HL_EC_TAG = 24,
+    HL_TAG_JUMP = 16,
+    HL_TAG_OUTER = 56,
     HL_EC_FIBER = 40,
     HL_EC_THREAD = 48,
     HL_THREAD_RACTOR = 24,
@@ -37,6 +40,11 @@ enum {
     HL_FRAME_EP = 32,
     HL_EP_METHOD = -2, /* words from the environment's flags */
     HL_EP_OUTER = -1,
+    /* in the environment's flags */
+    HL_FRAME_FINISH = 0x20,
+    HL_FRAME_OF_C = 0x80,
+    HL_FRAME_KIND = 0x7fff0001,
+    HL_FRAME_DUMMY = 0x79990001,
     HL_ISEQ_BODY = 16,
     HL_BODY_SIZE = 4,
     HL_BODY_ENCODED = 8,

@@ -19,11 +19,10 @@ HL_COLD uint32_t hl_walk_name(const struct hl_ruby_sink *sink, struct hl_frame f
     return number;
 }
 
-HL_COLD void hl_walk_drop_stale(struct hl_ruby_walk *walk, uint64_t forgets) {
+HL_COLD uint32_t hl_walk_fresh(const uint64_t *pcs, const uint32_t *epochs, uint32_t depth) {
     uint32_t i = 0;
-    while (i < walk->depth && walk->epochs[i] == hl_location_epoch(walk->pcs[i])) i++;
-    walk->depth = i;
-    walk->forgets = forgets;
+    while (i < depth && epochs[i] == hl_location_epoch(pcs[i])) i++;
+    return i;
 }
 
 HL_COLD void hl_walk_skip(struct hl_ruby_walk *walk, const struct hl_ruby_sink *sink, uint32_t skipped) {

@@ -46,8 +46,8 @@ struct hl_ruby_sink {
 /* Look at a frame; its number. *cacheable 0: its pc must not be kept. */
 uint32_t hl_walk_name(const struct hl_ruby_sink *sink, struct hl_frame frame, uint32_t epoch, int *cacheable);
 
-/* Keep nothing that rests on code which is gone. */
-void hl_walk_drop_stale(struct hl_ruby_walk *walk, uint64_t forgets);
+/* Of `depth` frames that are kept, the outermost that do not rest on code which is gone: how many. */
+uint32_t hl_walk_fresh(const uint64_t *pcs, const uint32_t *epochs, uint32_t depth);
 
 void hl_walk_skip(struct hl_ruby_walk *walk, const struct hl_ruby_sink *sink, uint32_t skipped);
 
@@ -63,21 +63,31 @@ HL_INLINE int hl_walk_frames(struct hl_lane *lane, const char **frame, const cha
     return *frame && *frame < *end;
 }
 
+/* How many of so many frames are not told. */
+HL_INLINE uint32_t hl_walk_skipped(uint32_t frames) {
+    const uint32_t beyond = frames > HL_WALK_DEPTH ? frames - HL_WALK_DEPTH : 0;
+    return (beyond + HL_WALK_STEP - 1) / HL_WALK_STEP * HL_WALK_STEP;
+}
+
+/* The node of the Ruby frame that lies at `frame`. *pc is its pc; none, where that must not be kept (R1). */
+HL_INLINE uint32_t hl_walk_node(const struct hl_ruby_sink *sink, const char *frame, uint32_t parent, uint64_t *pc,
+                                uint32_t epoch) {
+    static const uint64_t NEVER = ~0ull;
+    int cacheable = 1;
+    uint32_t number = hl_frame_find(sink->frames, *pc, epoch), node = 0;
+    if (HL_UNLIKELY(!number)) number = hl_walk_name(sink, (struct hl_frame){*pc, frame}, epoch, &cacheable);
+    if (HL_LIKELY(number)) node = sink->node(parent, number);
+    if (HL_UNLIKELY(!cacheable)) *pc = NEVER;
+    return HL_LIKELY(node) ? node : parent; /* the tree is full */
+}
+
 /* Bring frame `i`, which lies at `frame`, into the stack; its node. */
 HL_INLINE uint32_t hl_walk_look_up(struct hl_ruby_walk *walk, const struct hl_ruby_sink *sink, uint32_t i,
                                    const char *frame, uint32_t parent) {
-    static const uint64_t NEVER = ~0ull; /* no pc */
     uint64_t pc = hl_frame_pc(frame);
     uint32_t node = parent;
     const uint32_t epoch = hl_location_epoch(pc); /* before the look (K1) */
-    if (hl_frame_runs_ruby(frame)) {
-        int cacheable = 1;
-        uint32_t number = hl_frame_find(sink->frames, pc, epoch);
-        if (HL_UNLIKELY(!number)) number = hl_walk_name(sink, (struct hl_frame){pc, frame}, epoch, &cacheable);
-        if (HL_LIKELY(number)) node = sink->node(parent, number);
-        if (HL_UNLIKELY(!node)) node = parent; /* the tree is full */
-        if (HL_UNLIKELY(!cacheable)) pc = NEVER;
-    }
+    if (hl_frame_runs_ruby(frame)) node = hl_walk_node(sink, frame, parent, &pc, epoch);
     walk->pcs[i] = pc;
     walk->epochs[i] = epoch;
     walk->nodes[i] = node;
@@ -105,10 +115,10 @@ HL_INLINE uint32_t hl_walk_here(struct hl_ruby_walk *walk, const struct hl_ruby_
     const char *frame, *end;
     if (!hl_walk_frames(lane, &frame, &end)) return 0;
     const uint64_t forgets = hl_load64(&hl_location_forgets);
-    if (HL_UNLIKELY(forgets != walk->forgets)) hl_walk_drop_stale(walk, forgets);
+    if (HL_UNLIKELY(forgets != walk->forgets)) walk->depth = hl_walk_fresh(walk->pcs, walk->epochs, walk->depth);
+    walk->forgets = forgets;
     const uint32_t frames = (uint32_t)((size_t)(end - frame) / hl_ruby_frame_size);
-    const uint32_t beyond = frames > HL_WALK_DEPTH ? frames - HL_WALK_DEPTH : 0;
-    const uint32_t skipped = (beyond + HL_WALK_STEP - 1) / HL_WALK_STEP * HL_WALK_STEP;
+    const uint32_t skipped = hl_walk_skipped(frames);
     if (HL_UNLIKELY(skipped != walk->skipped)) hl_walk_skip(walk, sink, skipped);
     return hl_walk_compare(walk, sink, end, frames - skipped);
 }

@@ -315,14 +315,15 @@ static void run(const uint8_t *cursor, const uint8_t *end, const struct entry *e
 }
 
 struct hl_unwind_rule hl_unwind_read(uintptr_t pc) {
-    const struct hl_unwind_rule stop = {HL_UNWIND_STOP, 0, 0};
+    const struct hl_unwind_rule stop = {HL_UNWIND_STOP, 0, 0}, start = {HL_UNWIND_STOP, 8, 0};
     struct entry entry;
     struct row row = {0};
     const uintptr_t call = pc - 1; /* a call may be the last instruction of its function */
     if (!find_entry(call, &entry)) return stop;
     run(entry.common, entry.common_end, &entry, &row, UINTPTR_MAX);
     run(entry.instructions, entry.end, &entry, &row, call);
-    if (row.unknown || row.outermost || row.behind != row.beside_rbp) return stop;
+    if (row.outermost && !row.unknown) return start;
+    if (row.unknown || row.behind != row.beside_rbp) return stop;
     if (row.cfa_register == REGISTER_RSP)
         return (struct hl_unwind_rule){HL_UNWIND_RSP, (int32_t)row.cfa_offset, (int32_t)row.saved_rbp};
     if (row.cfa_register != REGISTER_RBP) return stop;
@@ -330,9 +331,17 @@ struct hl_unwind_rule hl_unwind_read(uintptr_t pc) {
                                    (int32_t)row.saved_rbp};
 }
 
+uintptr_t hl_unwind_function(uintptr_t address, uintptr_t *begin) {
+    struct entry entry;
+    if (!find_entry(address, &entry)) return 0;
+    *begin = entry.begin;
+    return entry.size;
+}
+
 /* ---- the cache ---- */
 
 int hl_unwind_create(void) {
+    if (hl_unwind_slots) return 0;
     hl_unwind_slots = hl_own_memory(HL_UNWIND_SLOTS * sizeof(*hl_unwind_slots));
     return hl_unwind_slots ? 0 : -ENOMEM;
 }

@@ -17,7 +17,7 @@
 #include "platform.h"
 
 enum hl_unwind_base {
-    HL_UNWIND_STOP = 0,      /* no rule: the walk ends here */
+    HL_UNWIND_STOP = 0,      /* the walk ends here: no rule; offset not 0: a thread begins here */
     HL_UNWIND_RSP = 1,       /* the frame's end (CFA) is rsp + offset */
     HL_UNWIND_RBP = 2,       /* rbp + offset */
     HL_UNWIND_BEHIND_RBP = 3 /* the word at rbp + offset: functions that align their stack */
@@ -35,7 +35,10 @@ struct hl_unwind_rule {
 enum { HL_UNWIND_SLOTS = 1 << 16 };
 extern uint64_t *hl_unwind_slots HL_HIDDEN;
 
-/* The cache's memory; 0 or -ENOMEM. */
+/* The function, or the part of one, that an address lies in, as the tables have it: its size, 0: not known. */
+uintptr_t hl_unwind_function(uintptr_t address, uintptr_t *begin);
+
+/* The cache's memory, where there is none yet; 0 or -ENOMEM. */
 int hl_unwind_create(void);
 
 /* The rule as the tables have it, into the cache too. `pc` is a return address. */

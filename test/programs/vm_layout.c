@@ -22,6 +22,9 @@
 SAME(HL_EC_STACK, rb_execution_context_t, vm_stack);
 SAME(HL_EC_STACK_SIZE, rb_execution_context_t, vm_stack_size);
 SAME(HL_EC_FRAME, rb_execution_context_t, cfp);
+SAME(HL_EC_TAG, rb_execution_context_t, tag);
+SAME(HL_TAG_JUMP, struct rb_vm_tag, buf);
+SAME(HL_TAG_OUTER, struct rb_vm_tag, prev);
 SAME(HL_EC_FIBER, rb_execution_context_t, fiber_ptr);
 SAME(HL_EC_THREAD, rb_execution_context_t, thread_ptr);
 SAME(HL_THREAD_RACTOR, rb_thread_t, ractor);
@@ -42,6 +45,8 @@ SAME(16, struct RArray, as.ary);
 SAME(32, struct RArray, as.heap.ptr);
 _Static_assert(FRAME_SIZE == sizeof(rb_control_frame_t), "size of a control frame");
 _Static_assert(RSTRING_NOEMBED == 1 << 13 && RARRAY_EMBED_FLAG == 1 << 13, "flags of strings and arrays");
+_Static_assert(HL_FRAME_FINISH == VM_FRAME_FLAG_FINISH && HL_FRAME_OF_C == VM_FRAME_FLAG_CFRAME, "flags of frames");
+_Static_assert(HL_FRAME_KIND == VM_FRAME_MAGIC_MASK && HL_FRAME_DUMMY == VM_FRAME_MAGIC_DUMMY, "kinds of frames");
 _Static_assert(imemo_ment == 6 && RUBY_T_IMEMO == 0x1a && RUBY_T_DATA == 0x0c, "types");
 
 #undef THREAD_EC
@@ -75,5 +80,7 @@ SAME(ENV_EP, rb_env_t, ep);
 SAME(PROC_SELF, rb_proc_t, block.as.captured.self);
 SAME(PROC_TYPE, rb_proc_t, block.type);
 _Static_assert(VM_ENV_DATA_SIZE == 3 && VM_FRAME_FLAG_CFRAME == 0x80 && imemo_env == 0, "frames and environments");
+_Static_assert(HL_FRAME_FINISH == VM_FRAME_FLAG_FINISH && HL_FRAME_OF_C == VM_FRAME_FLAG_CFRAME, "flags of frames");
+_Static_assert(HL_FRAME_KIND == VM_FRAME_MAGIC_MASK && HL_FRAME_DUMMY == VM_FRAME_MAGIC_DUMMY, "kinds of frames");
 _Static_assert(imemo_ment == IMEMO_METHOD && imemo_iseq == IMEMO_CODE, "kinds of internal objects");
 #endif

@@ -29,6 +29,9 @@ module Heapline
         parser.on("--follow", "record forked children and Ruby programs that it starts too, each in a file") do
           @options[:follow] = true
         end
+        parser.on("--native", "with C frames, between the Ruby frames where they belong") do
+          @options[:native] = true
+        end
         parser.on("--duration S", "end the recording after so many seconds; the command goes on") do |value|
           @options[:duration] = Size.seconds(value)
         end

@@ -74,7 +74,7 @@ module Heapline
         Native.request_figures(path, survey, trim)
       end
 
-      # Ask the process that writes `path` to record every event (on: true), or to end that. Returns the header as it
+      # Ask the process that writes `path` to record every event (on: true; :native: with C frames), or to end that. Returns the header as it
       # was.
       def self.request_record(path, on:)
         require_native

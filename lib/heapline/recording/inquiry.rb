@@ -13,8 +13,10 @@ module Heapline
       AGAIN = 0.5 # seconds after which the user is told that this waits
 
       # entry: Model::FlightDirectory::Entry of a living process.
-      def initialize(entry)
+      # native: with C frames.
+      def initialize(entry, native: false)
         @entry = entry
+        @what = native ? :native : true
         @ring = Rings.beside(entry.path)
       end
 
@@ -23,7 +25,7 @@ module Heapline
       def ring(timeout:, waiting: nil)
         limit = Clock.now + timeout
         said = Clock.now + AGAIN
-        answered = Model::Flight.request_record(@entry.path, on: true)[:answered]
+        answered = Model::Flight.request_record(@entry.path, on: @what)[:answered]
         until Native::Drain.asked_by(@ring)
           look(answered)
           late(timeout) if Clock.now >= limit

@@ -17,13 +17,14 @@ module Heapline
         ENDURED = %w[INT QUIT].freeze
         STEP = 0.02 # seconds between two looks at the processes
 
-        def initialize(words, env:, out:, err:, output: nil, follow: false, duration: nil)
+        def initialize(words, env:, out:, err:, output: nil, follow: false, native: false, duration: nil)
           @words = words
           @env = env
           @out = out
           @err = err
           @naming = Naming.new(output)
           @follow = follow
+          @native = native
           @duration = duration
           @recordings = []
           @directory = Model::FlightDirectory.new(env)
@@ -68,7 +69,7 @@ module Heapline
           options = RunOptions.from_env(@env["HEAPLINE"]).merge(quiet: true).except(:output, :log, :nofollow)
           env = @env.to_h.merge("HEAPLINE" => RunOptions.to_env(options))
           Run.new(env: env, out: @out, err: @err).environment
-             .merge("HEAPLINE_TOP" => nil, "HEAPLINE_RECORD" => "#{Process.pid}#{",follow" if @follow}")
+             .merge("HEAPLINE_TOP" => nil, "HEAPLINE_RECORD" => "#{Process.pid}#{",follow" if @follow}#{",native" if @native}")
         end
 
         # To the end of the command; its Process::Status.

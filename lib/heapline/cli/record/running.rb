@@ -16,11 +16,12 @@ module Heapline
         STEP = 0.05 # seconds between two looks
         LEAVING = 2.0 # seconds for which the end is waited for: a process that does not allocate ends it late
 
-        def initialize(words, env:, err:, output: nil, duration: nil, **options)
+        def initialize(words, env:, err:, output: nil, duration: nil, native: false, **options)
           @err = err
           @options = options
           @naming = Naming.new(output)
           @duration = duration
+          @native = native
           @entry = RunningProcess.find(words, env, dead: "it allocates nothing any more")
         end
 
@@ -28,7 +29,7 @@ module Heapline
         def call
           Capture::Extension.load
           @naming.check
-          ring = Recording::Inquiry.new(@entry).ring(timeout: timeout, waiting: -> { say_waiting(@entry) })
+          ring = Recording::Inquiry.new(@entry, native: @native).ring(timeout: timeout, waiting: -> { say_waiting(@entry) })
           @recording = Recording.new(ring, @naming.path(@entry.pid))
           interruptible { drain }
           @err.puts Summary.line(@recording.finish(@recording.ending || "stopped"))

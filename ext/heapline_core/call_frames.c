@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "call_frames.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guard.h"
+#include "library.h"
+#include "site_table.h"
+#include "text.h"
+
+struct hl_frame_cache hl_call_known;
+/* Stands for frames that found no room. It is kept by pc as others are, or every event would look them up again. */
+static uint32_t nameless;
+
+void hl_call_frames_destroy(void) {
+    hl_frame_cache_destroy(&hl_call_known);
+}
+
+int hl_call_frames_create(void) {
+    nameless = hl_tree_note("(a line for which there was no room)");
+    return hl_frame_cache_create(&hl_call_known) ? 0 : -ENOMEM;
+}
+
+/* ---- Ruby frames ---- */
+
+static uint32_t ruby_frame(const struct hl_ruby_line *line) {
+    char label[HL_LABEL_MAX];
+    const size_t length = line->frame ? hl_ruby_frame_label(line, label) : 0;
+    const struct hl_ring_frame frame = {.kind = HL_FRAME_RUBY,
+                                        .path = hl_tree_string(line->path, line->path_length),
+                                        .label = hl_tree_string(label, length),
+                                        .line = line->line};
+    const uint32_t number = hl_tree_frame(&frame);
+    return number ? number : nameless;
+}
+
+uint32_t hl_call_frame_of(const struct hl_ruby_line *line, uint32_t skipped) {
+    char words[64];
+    if (line) return line->line ? ruby_frame(line) : HL_CALL_NO_LINE;
+    if (!skipped) return hl_tree_note("(unknown frame)");
+    hl_text(words, sizeof(words), "(%u outer frames)", skipped);
+    return hl_tree_note(words);
+}
+
+HL_COLD uint32_t hl_call_public_frame(void) {
+    struct hl_ruby_line line = {0};
+    uint32_t number = 0;
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    if (hl_ruby_line_public((struct hl_frame){0, NULL}, &line, NULL, 0) == 0) number = ruby_frame(&line);
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+    return number;
+}
+
+/* ---- C frames ---- */
+
+/* The executable has no name in its link map. */
+static uint32_t path_of(const struct link_map *map) {
+    char path[PATH_MAX];
+    if (!map) return 0;
+    if (map->l_name && map->l_name[0]) return hl_tree_string(map->l_name, strlen(map->l_name));
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+    return length > 0 ? hl_tree_string(path, (size_t)length) : 0;
+}
+
+HL_COLD uint32_t hl_call_name_native(uintptr_t address, uint32_t epoch) {
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    const struct hl_library library = hl_library_at(address);
+    const struct link_map *map = library.map;
+    const struct hl_ring_frame frame = {
+        .kind = HL_FRAME_NATIVE, .path = path_of(map), .offset = address - library.base};
+    uint32_t number = hl_tree_frame(&frame);
+    if (!number) number = nameless;
+    if (number && map && map == hl_ruby.library) number |= HL_CALL_IN_VM;
+    /* Before the VM is known nobody can say whether this lies in it: it is named again then. */
+    if (number && hl_ruby.library) hl_frame_keep(&hl_call_known, address, epoch, number);
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+    return number;
+}
+
+/* ---- words ---- */
+
+HL_COLD uint32_t hl_call_note(uint32_t parent, const char *words) {
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    const uint32_t frame = hl_tree_note(words);
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+    return frame ? hl_tree_node(parent, frame) : 0;
+}
+
+HL_COLD uint32_t hl_call_skipped(uint32_t skipped) {
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    const uint32_t frame = hl_call_frame_of(NULL, skipped);
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+    return frame ? hl_tree_node(0, frame) : 0;
+}

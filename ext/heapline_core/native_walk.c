@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "native_walk.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "probe.h"
+
+extern int _dl_find_object(void *address, struct dl_find_object *result) HL_WEAK;
+
+enum { PAGE = 4096, NEAR_PAGES = 64 };
+
+struct hl_native_vm hl_native_vm;
+
+HL_COLD void hl_native_find_vm(void) {
+    struct dl_find_object object;
+    if (!_dl_find_object || _dl_find_object((void *)(uintptr_t)hl_ruby.rb_thread_current, &object)) return;
+    hl_native_vm.begin = (uintptr_t)object.dlfo_map_start;
+    __atomic_store_n(&hl_native_vm.size, (uintptr_t)object.dlfo_map_end - hl_native_vm.begin, __ATOMIC_RELEASE);
+}
+
+static int can_be_read(uintptr_t address) {
+    uint64_t word;
+    return !hl_probe(&word, (const void *)address, sizeof(word));
+}
+
+HL_COLD int hl_native_look_at_page(struct hl_thread *thread, uintptr_t address) {
+    const uintptr_t page = address & ~(uintptr_t)(PAGE - 1);
+    if (address % 8 || !can_be_read(address)) return 0;
+    if (page != thread->stack_to) thread->stack_from = page;
+    thread->stack_to = page + PAGE;
+    return 1;
+}
+
+/* A stack that has grown down reaches what is known with no page between that cannot be read. */
+HL_COLD void hl_native_begin_elsewhere(struct hl_thread *thread, uintptr_t rsp) {
+    const uintptr_t page = rsp & ~(uintptr_t)(PAGE - 1);
+    uintptr_t next = page + PAGE;
+    if (thread->stack_from - page <= (uintptr_t)NEAR_PAGES * PAGE)
+        while (next < thread->stack_from && can_be_read(next)) next += PAGE;
+    if (next != thread->stack_from) thread->stack_to = page + PAGE;
+    thread->stack_from = page;
+}
+
+/* Addresses are those of calls' returns (unwind_rule.h); this one is of the next instruction. */
+static uintptr_t behind(uintptr_t instruction) {
+    return instruction + 1;
+}
+
+HL_COLD int hl_native_leave_handler(struct hl_thread *thread, struct hl_registers *at) {
+    /* mov $15, %rax; syscall: rt_sigreturn */
+    static const uint8_t returning[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    uint8_t code[sizeof(returning)];
+    const ucontext_t *context = (const ucontext_t *)at->rsp;
+    const greg_t *registers = context->uc_mcontext.gregs;
+    if (hl_probe(code, (const void *)at->pc, sizeof(code)) || memcmp(code, returning, sizeof(code))) return 0;
+    if (!hl_native_may_read(thread, (uintptr_t)&registers[REG_RBP]) ||
+        !hl_native_may_read(thread, (uintptr_t)&registers[REG_RIP]))
+        return 0;
+    *at = (struct hl_registers){behind((uintptr_t)registers[REG_RIP]), (uintptr_t)registers[REG_RSP],
+                                (uintptr_t)registers[REG_RBP]};
+    return 1;
+}
+
+HL_COLD int hl_native_leave_jit(struct hl_thread *thread, struct hl_registers *at, uintptr_t *tag) {
+    while (*tag) {
+        const uintptr_t here = *tag, *words = (const uintptr_t *)here;
+        if (!hl_native_may_read(thread, here) || !hl_native_may_read(thread, here + HL_TAG_OUTER)) return 0;
+        *tag = words[HL_TAG_OUTER / sizeof(*words)];
+        if (here <= at->rsp) continue;
+        /* As __builtin_setjmp of the compilers has them. */
+        const uintptr_t *jump = words + HL_TAG_JUMP / sizeof(*words);
+        const struct hl_registers target = {behind(jump[1]), jump[2], jump[0]};
+        if (target.rsp <= at->rsp || target.rsp > here || !hl_native_in_vm(target.pc)) return 0;
+        *at = target;
+        return 1;
+    }
+    return 0;
+}
