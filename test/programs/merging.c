@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 static ID back;
+static size_t handled;
 
 __attribute__((noinline)) static void grab(size_t size) {
     free(malloc(size));
@@ -53,6 +54,19 @@ static VALUE sort(VALUE self) {
     return self;
 }
 
+__attribute__((noinline)) static void recurse(long left) {
+    if (left > 0)
+        recurse(left - 1);
+    else
+        grab(60085);
+    handled++; /* this is no tail call */
+}
+
+static VALUE recurse_in_c(VALUE self, VALUE depth) {
+    recurse(NUM2LONG(depth));
+    return self;
+}
+
 /* ---- jumps ---- */
 
 static VALUE clean_up(VALUE size) {
@@ -85,8 +99,6 @@ static VALUE thread(VALUE self, VALUE size) {
     return self;
 }
 
-static size_t handled;
-
 static void handle(int signal) {
     (void)signal;
     grab(handled);
@@ -113,6 +125,7 @@ void Init_merging(void) {
     rb_define_singleton_method(merging, "through_two", through_two, 1);
     rb_define_singleton_method(merging, "yield", yield, 0);
     rb_define_singleton_method(merging, "sort", sort, 0);
+    rb_define_singleton_method(merging, "recurse", recurse_in_c, 1);
     rb_define_singleton_method(merging, "ensure", ensure, 1);
     rb_define_singleton_method(merging, "protect", protect, 1);
     rb_define_singleton_method(merging, "thread", thread, 1);

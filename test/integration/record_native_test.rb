@@ -1,0 +1,129 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/merged_stacks"
+
+# `heapline record --native`: the C frames of an extension whose functions are known, between the Ruby frames.
+class RecordNativeTest < Minitest::Test
+  include MergedStacks
+
+  CALLS = <<~RUBY
+    def in_ruby(size) = Merging.through_c(size)
+    in_ruby(60_001)
+    Merging.yield { Merging.yield { Merging.through_two(60_003) } }
+    [1].map { |i| Merging.yield { in_ruby(60_005) } }
+    Merging.yield { eval("Merging.allocate(60_007)") }
+    Merging.yield { :allocate.to_proc.call(Merging, 60_009) }
+    define_singleton_method(:bare) { Merging.through_c(60_011) }
+    bare
+    Merging.yield { { a: 1 }.each_pair { [3].sort_by { Merging.allocate(60_013) } } }
+  RUBY
+
+  # "<main>" and "eval" have several names.
+  def assert_calls(stacks)
+    assert_equal %w[main in_ruby C:through_c C:call_back back C:allocate C:grab], stacks[60_001]
+    assert_equal %w[main C:yield block C:yield block C:through_two C:allocate C:grab], stacks[60_003]
+    assert_equal %w[main block C:yield block in_ruby C:through_c C:call_back back C:allocate C:grab], stacks[60_005]
+    assert_equal %w[main C:yield block eval C:allocate C:grab], stacks[60_007]
+    assert_equal %w[main C:yield block C:allocate C:grab], stacks[60_009]
+    assert_equal %w[main block C:through_c C:call_back back C:allocate C:grab], stacks[60_011]
+    assert_equal %w[main C:yield block block block C:allocate C:grab], stacks[60_013]
+  end
+
+  def test_c_calls_ruby_calls_c
+    assert_calls(stacks(CALLS))
+  end
+
+  # What a JIT has compiled has no frame that can be unwound.
+  def test_through_code_of_the_jit
+    skip "this Ruby has no YJIT" unless system(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?",
+                                               err: File::NULL)
+    assert_calls(stacks(CALLS, ruby: %w[--yjit --yjit-call-threshold=1]))
+  end
+
+  def test_called_back_by_the_c_library
+    found = stacks("Merging.sort\n")
+    assert_equal %w[main C:sort libc C:compare C:grab], found[60_041].chunk_while { |a, b| a == b }.map(&:first)
+    assert_equal %w[main C:sort libc C:compare C:call_back back C:allocate C:grab],
+                 found[60_043].chunk_while { |a, b| a == b }.map(&:first)
+  end
+
+  def test_after_jumps_out_of_c
+    found = stacks(<<~RUBY)
+      Merging.ensure(60_051) { Merging.allocate(60_053) }
+      begin; Merging.ensure(60_055) { raise "x" }; rescue; end
+      Merging.protect(60_057) { raise "y" }
+      catch(:done) { Merging.ensure(60_059) { Merging.yield { throw :done } } }
+      Merging.allocate(60_061)
+    RUBY
+    assert_equal %w[main C:ensure C:clean_up C:grab], found[60_051]
+    assert_equal %w[main C:ensure block C:allocate C:grab], found[60_053]
+    assert_equal %w[main C:ensure C:clean_up C:grab], found[60_055]
+    assert_equal %w[main C:protect C:grab], found[60_057]
+    assert_equal %w[main block C:ensure C:clean_up C:grab], found[60_059]
+    assert_equal %w[main C:allocate C:grab], found[60_061]
+  end
+
+  def test_threads_fibers_and_handlers_of_signals
+    found = stacks(<<~RUBY)
+      Merging.yield { Merging.thread(60_071) }
+      Thread.new { Merging.yield { Merging.allocate(60_073) } }.join
+      fiber = Fiber.new { Merging.yield { Merging.allocate(60_075); Fiber.yield; Merging.allocate(60_077) } }
+      2.times { fiber.resume }
+      Merging.yield { Fiber.new { Merging.allocate(60_079) }.resume }
+      Merging.yield { Merging.in_handler(60_081) }
+    RUBY
+    assert_equal %w[C:work C:grab], found[60_071] - ["libc"]
+    assert_equal %w[block C:yield block C:allocate C:grab], found[60_073]
+    assert_equal %w[block C:yield block C:allocate C:grab], found[60_075]
+    assert_equal %w[block C:yield block C:allocate C:grab], found[60_077]
+    assert_equal %w[block C:allocate C:grab], found[60_079]
+    assert_equal %w[main C:yield block C:in_handler C:interrupted C:handle C:grab], found[60_081] - ["libc"]
+  end
+
+  def test_deep_stacks
+    found = stacks(<<~RUBY)
+      def deep(left, size) = left.zero? ? Merging.allocate(size) : Merging.yield { deep(left - 1, size) }
+      def down(left, size) = left.zero? ? Merging.allocate(size) : down(left - 1, size)
+      deep(20, 60_091)
+      Merging.yield { down(3_000, 60_093) }
+      deep(2_000, 60_095)
+    RUBY
+    assert_equal ["main", *(%w[deep C:yield block] * 20), *%w[deep C:allocate C:grab]], found[60_091]
+    assert_equal ["(2048 outer frames)", "down", "C:allocate", "C:grab"], found[60_093].chunk(&:itself).map(&:first)
+    first, *others = found[60_095]
+    assert_match(/\A\(\d+ outer frames\)\z/, first)
+    assert_equal [*(%w[C:yield block deep] * 200), "C:allocate", "C:grab"], others.last(602)
+  end
+
+  # Where C frames are told, nothing else changes.
+  def test_the_same_ruby_frames_with_and_without
+    with, without = [%w[--native], []].map do |options|
+      stacks(CALLS, options: options).transform_values { |stack| stack.grep_v(/\AC:|\Alibc/) }
+    end
+    assert_equal without, with
+  end
+
+  def test_of_a_process_that_runs
+    extension = NativePrograms.extension("merging")
+    file = program("require #{extension.dump}\nputs 1\n$stdout.flush\nloop { Merging.allocate(60_021); sleep 0.001 }\n")
+    pid = start(file).first
+    _, err, status = heapline("record", pid.to_s, "--native", "--duration", "0.3", "-o", path("pid.hlc"))
+    assert_predicate status, :success?, err
+    assert_includes named(capture(path("pid.hlc")))[60_021], %w[main block C:allocate C:grab]
+  end
+
+  WITHIN = <<~RUBY
+    require "heapline"
+    require ARGV[1]
+    Heapline.record(ARGV[0], native: true) { Merging.yield { Merging.allocate(60_023) } }
+  RUBY
+
+  def test_from_within
+    _, err, status = heapline("-q", RbConfig.ruby, "-I#{Heapline::TestHelper::LIB}", program(WITHIN), path("in.hlc"),
+                              NativePrograms.extension("merging"))
+    assert_predicate status, :success?, err
+    assert_equal [%w[main block C:yield block C:allocate C:grab]],
+                 named(capture(path("in.hlc")))[60_023].map { |stack| stack - ["record"] }
+  end
+end
