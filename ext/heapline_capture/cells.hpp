@@ -47,7 +47,7 @@ class Cells : public Watcher {
         uint8_t span;
         uint16_t passed;
     };
-    static const unsigned LIVES = (1u << 13) - 1; /* in place of the tick of the end */
+    static constexpr unsigned LIVES = (1u << 13) - 1; /* in place of the tick of the end */
 
     Place now(uint64_t time_ns);
     unsigned tick(Place place) const {

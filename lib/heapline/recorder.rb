@@ -8,9 +8,11 @@ module Heapline
     #   result = Heapline.record("import.hlc") { import }
     #   result.events  # => 1203344
     #
-    # path: of the capture, a regular file that is replaced (%p: the pid). native: with C frames, where they belong. A process beside this one writes it. Returns
-    # a Recording::Result; where the block raises, the capture is written too. Raises NotEnabled without the preload,
-    # and Error where it cannot begin: another recording goes on, the file cannot be written.
+    # path: of the capture, a regular file that is replaced (%p: the pid). native: with C frames, where they belong. A
+    # process beside this one writes it. Returns a Recording::Result; where the block raises, the capture is written
+    # too.
+    # Raises NotEnabled without the preload, and Error where it cannot begin: another recording goes on, the file
+    # cannot be written.
     def record(path = "heapline-%p.hlc", native: false)
       raise LocalJumpError, "no block given" unless block_given?
 

@@ -13,7 +13,7 @@ module MergedStacks
   # "block", "main", "eval"; functions of the extension as "C:name"; other libraries as "libc".
   def stacks(source, ruby: [], options: %w[--native])
     extension = NativePrograms.extension("merging")
-    capture = record("require #{extension.dump}\n#{START}#{source}", *options, ruby: ruby)
+    capture = record("require #{extension.dump}\n#{START}#{source}", *options, ruby: ruby, env: { HEAPLINE: "keep" })
     assert_predicate @status, :success?, @err
     assert_exact(capture)
     named(capture).transform_values do |stacks|

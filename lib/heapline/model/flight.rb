@@ -74,8 +74,8 @@ module Heapline
         Native.request_figures(path, survey, trim)
       end
 
-      # Ask the process that writes `path` to record every event (on: true; :native: with C frames), or to end that. Returns the header as it
-      # was.
+      # Ask the process that writes `path` to record every event (on: true; :native: with C frames), or to end that.
+      # Returns the header as it was.
       def self.request_record(path, on:)
         require_native
         Native.request_record(path, on)

@@ -69,7 +69,11 @@ module Heapline
           options = RunOptions.from_env(@env["HEAPLINE"]).merge(quiet: true).except(:output, :log, :nofollow)
           env = @env.to_h.merge("HEAPLINE" => RunOptions.to_env(options))
           Run.new(env: env, out: @out, err: @err).environment
-             .merge("HEAPLINE_TOP" => nil, "HEAPLINE_RECORD" => "#{Process.pid}#{",follow" if @follow}#{",native" if @native}")
+             .merge("HEAPLINE_TOP" => nil, "HEAPLINE_RECORD" => wish)
+        end
+
+        def wish
+          [Process.pid, *("follow" if @follow), *("native" if @native)].join(",")
         end
 
         # To the end of the command; its Process::Status.

@@ -29,7 +29,8 @@ module Heapline
         def call
           Capture::Extension.load
           @naming.check
-          ring = Recording::Inquiry.new(@entry, native: @native).ring(timeout: timeout, waiting: -> { say_waiting(@entry) })
+          inquiry = Recording::Inquiry.new(@entry, native: @native)
+          ring = inquiry.ring(timeout: timeout, waiting: -> { say_waiting(@entry) })
           @recording = Recording.new(ring, @naming.path(@entry.pid))
           interruptible { drain }
           @err.puts Summary.line(@recording.finish(@recording.ending || "stopped"))
