@@ -50,9 +50,13 @@ module Heapline
     # holds some by chance, as with any of them.
     ALLOCATORS.each_key do |name|
       define_method("test_what_#{name}_keeps_holds_no_lost_block") do
-        found = corpus(LeakCorpus.lost, "--show-reachable", more: LeakCorpus::LOST_RUBY, preload: allocator(name))
-        assert_empty holders(LeakCorpus.lost + LeakCorpus::RUBY).lines.grep(/mapped memory|lib(je|tc|mi)malloc/)
-        assert_operator found.count { |_, kinds| kinds.keys != ["reachable"] }, :>=, LeakCorpus.lost.size - 2
+        planted = LeakCorpus.lost + LeakCorpus::RUBY
+        not_by_chance do
+          found = corpus(LeakCorpus.lost, "--show-reachable", more: LeakCorpus::LOST_RUBY, preload: allocator(name))
+          assert_empty holders(planted).lines.grep(/lib(je|tc)malloc/)
+          hidden = planted.select { |planted_name| found[planted_name].keys == ["reachable"] }
+          assert_operator hidden.size, :<=, 2, holders(hidden)
+        end
       end
     end
 
