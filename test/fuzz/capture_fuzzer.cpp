@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "../../ext/heapline_capture/about.hpp"
@@ -15,8 +16,12 @@
 #include "../../ext/heapline_capture/columns.hpp"
 #include "../../ext/heapline_capture/event.hpp"
 #include "../../ext/heapline_capture/lifespans.hpp"
+#include "../../ext/heapline_capture/moments.hpp"
 #include "../../ext/heapline_capture/names.hpp"
+#include "../../ext/heapline_capture/plan.hpp"
+#include "../../ext/heapline_capture/planning.hpp"
 #include "../../ext/heapline_capture/reader.hpp"
+#include "../../ext/heapline_capture/shown.hpp"
 #include "../../ext/heapline_capture/sites.hpp"
 #include "../../ext/heapline_capture/timeline.hpp"
 #include "../../ext/heapline_capture/tree.hpp"
@@ -77,6 +82,20 @@ static void check(Reader &reader, const Query &query) {
     if (told != analysis.sums().allocated.bytes) std::abort();
 }
 
+/* The plan of its replay has what it says. */
+static void plan(Reader &reader) {
+    static int fd = memfd_create("plan", 0);
+    Plan plan;
+    std::atomic<uint64_t> done{0};
+    make_plan(reader, plan, heapline::Job(), done);
+    const hl_plan_header &header = plan.header();
+    if (header.allocations > header.calls || header.end_live_bytes > header.peak_live_bytes) std::abort();
+    if (!header.calls) return;
+    if (ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET)) std::abort();
+    plan.write(fd);
+    if (lseek(fd, 0, SEEK_CUR) != static_cast<off_t>(header.size)) std::abort();
+}
+
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     static int fd = memfd_create("capture", 0);
     if (!size) return 0;
@@ -94,6 +113,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
         some.longest = 1;
         some.mappings = data[0] & 1;
         check(reader, some);
+        plan(reader);
     } catch (const heapline::Failure &) {
         return 0;
     }
