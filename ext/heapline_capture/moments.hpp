@@ -21,7 +21,7 @@ namespace capture {
 /* Spans of equal length that reach behind the last event. */
 class Spans {
   public:
-    static const unsigned COUNT = 64;
+    static constexpr unsigned COUNT = 64;
 
     explicit Spans(const Analysis &first);
 
