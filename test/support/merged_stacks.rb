@@ -10,7 +10,8 @@ module MergedStacks
   START = "module Merging\n  def self.back(size) = allocate(size == 2 ? 60_043 : size)\nend\n"
 
   # Each size of 60,001 to 60,099 that the program allocates => its stack, the outermost first: Ruby methods by name,
-  # "block", "main", "eval"; functions of the extension as "C:name"; other libraries as "libc".
+  # "block", "main", "eval"; functions of the extension as "C:name"; other libraries as "libc". Ruby's own methods that
+  # are written in Ruby are left out: with a JIT there are more of them.
   def stacks(source, ruby: [], options: %w[--native])
     extension = NativePrograms.extension("merging")
     capture = record("require #{extension.dump}\n#{START}#{source}", *options, ruby: ruby, env: { HEAPLINE: "keep" })
@@ -26,7 +27,7 @@ module MergedStacks
   def named(capture)
     births = capture.births.select { |event| (60_001..60_099).cover?(event.bytes) }
     births.group_by(&:bytes).transform_values do |events|
-      events.map(&:stack).uniq.map { |stack| stack.map { |frame| plain_name(frame) } }
+      events.map(&:stack).uniq.map { |stack| stack.grep_v(/@<internal:/).map { |frame| plain_name(frame) } }
     end
   end
 
