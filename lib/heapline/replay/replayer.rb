@@ -105,8 +105,10 @@ module Heapline
         "the replay ended by #{how}#{": #{said}" unless said.empty?}"
       end
 
+      # library: each character is a byte.
       def library?(allocator, library)
-        allocator.path.nil? || (File.exist?(library) && File.identical?(allocator.path, library))
+        path = library.codepoints.pack("C*")
+        allocator.path.nil? || (File.exist?(path) && File.identical?(allocator.path, path))
       end
 
       def refuse(allocator, problem)

@@ -52,6 +52,13 @@ class ReplayerTest < Minitest::Test
     assert_match(/cannot be measured: it has malloc, but not calloc/, error.message)
   end
 
+  def test_a_name_of_any_bytes
+    path = File.join(@directory, "l\u00efb.so")
+    FileUtils.cp(NativePrograms.library("clock_allocator"), path)
+    error = assert_raises(Heapline::Error) { @replayer.about(Allocator.find(path)) }
+    assert_match(/it has malloc, but not calloc/, error.message)
+  end
+
   def test_a_library_without_malloc
     library = Allocator.find(NativePrograms.library("no_fork"))
     assert_match(/has no malloc of its own/, assert_raises(Heapline::Error) { @replayer.about(library) }.message)
