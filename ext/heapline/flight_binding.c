@@ -510,14 +510,16 @@ static VALUE rbhl_copy_flight(VALUE self, VALUE path_or_fd, VALUE copied_ns) {
     return read_taken(&reading, path_or_fd);
 }
 
-/* What another process is asked: bits of `request`; or, where those are none, `asked` in place of `former`. */
+/* What another process is asked: bits of `request`, or no more; or, where those are none, `asked` in place of `former`.
+ */
 struct asking {
-    uint32_t bits;
+    uint32_t bits, withdrawn;
     uint64_t former, asked;
 };
 
 static int ask(int fd, const struct asking *asking, struct reading *reading) {
     if (asking->bits) return hl_flight_request(fd, asking->bits, &reading->header, &reading->problem);
+    if (asking->withdrawn) return hl_flight_withdraw(fd, asking->withdrawn, &reading->header, &reading->problem);
     return hl_flight_request_twin(fd, asking->former, asking->asked, &reading->header, &reading->problem);
 }
 
@@ -567,6 +569,13 @@ static VALUE rbhl_request_record(VALUE self, VALUE path, VALUE what) {
     return request(path, with_c ? HL_REQUEST_RECORD_NATIVE : RTEST(what) ? HL_REQUEST_RECORD : HL_REQUEST_RECORD_END);
 }
 
+/* Native.withdraw_record(path) -> Hash: the same; a request to record that was not seen yet is none any more. */
+static VALUE rbhl_withdraw_record(VALUE self, VALUE path) {
+    const struct asking asking = {.withdrawn = HL_REQUEST_RECORD | HL_REQUEST_RECORD_NATIVE};
+    (void)self;
+    return request_of(path, &asking);
+}
+
 /* Native.request_leaks(path, since_baseline, reachable) -> Hash: the same. */
 static VALUE rbhl_request_leaks(VALUE self, VALUE path, VALUE since, VALUE reachable) {
     (void)self;
@@ -590,5 +599,6 @@ void rbhl_define_flight(VALUE native, VALUE error) {
     rb_define_singleton_method(native, "request_figures", rbhl_request_figures, 3);
     rb_define_singleton_method(native, "request_twin", rbhl_request_twin, 3);
     rb_define_singleton_method(native, "request_record", rbhl_request_record, 2);
+    rb_define_singleton_method(native, "withdraw_record", rbhl_withdraw_record, 1);
     rb_define_singleton_method(native, "request_leaks", rbhl_request_leaks, 3);
 }

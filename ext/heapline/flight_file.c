@@ -153,6 +153,15 @@ int hl_flight_request(int fd, uint32_t bits, struct hl_flight_header *header, st
     return 0;
 }
 
+int hl_flight_withdraw(int fd, uint32_t bits, struct hl_flight_header *header, struct hl_problem *problem) {
+    struct hl_flight_header *map;
+    const int failed = map_header(fd, &map, header, problem);
+    if (failed) return failed;
+    __atomic_fetch_and(&map->request, ~bits, __ATOMIC_SEQ_CST);
+    munmap(map, HL_PAGE_SIZE);
+    return 0;
+}
+
 int hl_flight_request_twin(int fd, uint64_t former, uint64_t asked, struct hl_flight_header *header,
                            struct hl_problem *problem) {
     struct hl_flight_header *map;

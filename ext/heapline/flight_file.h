@@ -26,6 +26,8 @@ void hl_flight_copies_release(struct hl_flight_copies *copies);
 
 /* Set bits of the header's `request` atomically; `*header` is what the file said before. 0 or -errno. */
 int hl_flight_request(int fd, uint32_t bits, struct hl_flight_header *header, struct hl_problem *problem);
+/* Take them back, where the process has not seen them yet. The same. */
+int hl_flight_withdraw(int fd, uint32_t bits, struct hl_flight_header *header, struct hl_problem *problem);
 
 /* Make `twin.asked` what is asked for now if it is `former`, and have the process look at it. The same for both asks it
  * to look once more. */

@@ -42,22 +42,22 @@ void hl_mapping_watch(uint32_t bit, int on) {
 /* ---- who is told ---- */
 
 HL_COLD static void tell_mapped(const struct hl_mapped *mapping) {
-    if (hl_mapping_watched & HL_WATCH_HEAP_PAGES) hl_heap_pages_mapped(mapping);
-    if (hl_mapping_watched & HL_WATCH_RECORDING) hl_recorder_mapped(mapping);
+    if (hl_load32(&hl_mapping_watched) & HL_WATCH_HEAP_PAGES) hl_heap_pages_mapped(mapping);
+    if (hl_load32(&hl_mapping_watched) & HL_WATCH_RECORDING) hl_recorder_mapped(mapping);
 }
 
 HL_COLD static void tell_unmapping(uintptr_t address, size_t size, uintptr_t caller) {
-    if (hl_mapping_watched & HL_WATCH_HEAP_PAGES) hl_heap_pages_unmapping(address, size, caller);
-    if (hl_mapping_watched & HL_WATCH_RECORDING) hl_recorder_unmapping(address, size);
+    if (hl_load32(&hl_mapping_watched) & HL_WATCH_HEAP_PAGES) hl_heap_pages_unmapping(address, size, caller);
+    if (hl_load32(&hl_mapping_watched) & HL_WATCH_RECORDING) hl_recorder_unmapping(address, size);
 }
 
 /* The end of one mapping, where it is one (`size` is not 0), and another one in its place. */
 HL_COLD static void tell_remapped(uintptr_t address, size_t size, const struct hl_mapped *mapping) {
-    if (hl_mapping_watched & HL_WATCH_HEAP_PAGES) {
+    if (hl_load32(&hl_mapping_watched) & HL_WATCH_HEAP_PAGES) {
         if (size) hl_heap_pages_unmapping(address, size, mapping->caller);
         hl_heap_pages_mapped(mapping);
     }
-    if (hl_mapping_watched & HL_WATCH_RECORDING) hl_recorder_remapped(address, size, mapping);
+    if (hl_load32(&hl_mapping_watched) & HL_WATCH_RECORDING) hl_recorder_remapped(address, size, mapping);
 }
 
 HL_INLINE int watched(void) {

@@ -60,10 +60,12 @@ static void open_gate(void) {
 }
 
 int hl_lifecycle_record(int what) {
+    if (!hl_recorder_take_turn()) return -EBUSY;
     const struct hl_record_wish wish = {.native = what == HEAPLINE_RECORD_NATIVE};
     const int failed = what ? hl_recorder_start(wish) : 0;
     if (!what) hl_recorder_stop();
     if (hl_gate.open) open_gate();
+    hl_recorder_end_turn();
     return failed;
 }
 

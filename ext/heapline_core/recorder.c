@@ -28,6 +28,7 @@ enum {
     EXEC_MOST_NS = 500 * 1000 * 1000, /* for a drain that has not seen the ring */
     QUIET_STEP_NS = 1000 * 1000,
     QUIET_STEPS = 2000, /* for threads that are writing an event when the recording ends */
+    TURN_STEPS = 5000,  /* for another thread that begins or ends one */
 };
 
 /* One lane's part. `cursor` is where its next event goes: always inside a chunk, beyond the limit where it is full. */
@@ -51,6 +52,7 @@ static uint32_t recordings;                  /* so far */
 static uint32_t use_tsc;
 static uint64_t generation;          /* of the last mark */
 static struct hl_record_wish wished; /* of this recording */
+static uint32_t taken;               /* the turn to begin or end a recording */
 static uint64_t gave_up_at;          /* chunks that the drain had freed when nobody got one in time, and 1 */
 
 /* ---- time ---- */
@@ -429,6 +431,18 @@ static int wait_for_writers(void) {
     return !writing;
 }
 
+int hl_recorder_take_turn(void) {
+    for (uint32_t step = 0; step < TURN_STEPS; step++) {
+        if (!__atomic_exchange_n(&taken, 1, __ATOMIC_ACQUIRE)) return 1;
+        pause_for(QUIET_STEP_NS);
+    }
+    return 0;
+}
+
+void hl_recorder_end_turn(void) {
+    __atomic_store_n(&taken, 0, __ATOMIC_RELEASE);
+}
+
 int hl_recorder_start(struct hl_record_wish wish) {
     if (hl_recorder.on && drain_is_gone()) hl_recorder_stop();
     if (hl_recorder.on || (hl_ring.base && !wait_for_writers())) return -EBUSY;
@@ -484,6 +498,7 @@ void hl_recorder_exec(int executing) {
 void hl_recorder_become_child(struct hl_lane *own) {
     const int was_on = hl_recorder.on;
     hl_recorder.on = 0;
+    hl_recorder_end_turn();
     hl_gc_events_become_child();
     hl_mapping_watch(HL_WATCH_RECORDING, 0);
     if (own) own->recording = NULL;

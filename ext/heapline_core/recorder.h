@@ -31,6 +31,11 @@ HL_INLINE int hl_recording(void) {
     return HL_UNLIKELY(__atomic_load_n(&hl_recorder.on, __ATOMIC_RELAXED));
 }
 
+/* One thread at a time begins or ends a recording: what the one sets up the other would take down. 0: the turn did not
+ * come within some seconds. Once there are several threads, hl_recorder_start and hl_recorder_stop belong in a turn. */
+int hl_recorder_take_turn(void);
+void hl_recorder_end_turn(void);
+
 /* Begin, with an empty ring; end. With the guard entered; the caller sees to the gate. 0 or -errno: -EBUSY where one
  * goes on. hl_recorder_stop returns when no thread writes any more.
  */

@@ -338,6 +338,29 @@ static void an_ended_recording_gets_nothing_more(void) {
     check_frame(frame_of(odd[0].stack, 0), "/app/inner.rb", 17, "work");
 }
 
+static void begin_and_end(unsigned number) {
+    for (unsigned i = 0; i < 60; i++) {
+        record((int)(number + i) % 2);
+        free(fake_ruby_allocate(100 + number));
+    }
+}
+
+/* As where several ask for a recording at once, and the program itself. */
+static void threads_begin_and_end_at_once(void) {
+#ifdef HL_THREAD_SANITIZER
+    check_skip("it does not know membarrier, by which the end sees who is in the middle of an event");
+#endif
+    begin();
+    core_threads(4, begin_and_end);
+    record(0);
+    CHECK_EQUAL(record(1), 0);
+    allocate_below(4, 7);
+    read_all();
+    CHECK_EQUAL(odd_count, 1);
+    CHECK_EQUAL(record(0), 0);
+    CHECK_EQUAL(hl_gate.open, HL_GATE_OPEN);
+}
+
 static void in_the_child(void) {
     allocate_below(4, 7);
     CHECK(!hl_recording());
@@ -365,6 +388,7 @@ static const struct check_test tests[] = {
     {"stacks_without_room_are_those_of_their_callers", stacks_without_room_are_those_of_their_callers},
     {"own_memory_is_bounded", own_memory_is_bounded},
     {"an_ended_recording_gets_nothing_more", an_ended_recording_gets_nothing_more},
+    {"threads_begin_and_end_at_once", threads_begin_and_end_at_once},
     {"a_forked_child_is_not_recorded", a_forked_child_is_not_recorded},
 };
 

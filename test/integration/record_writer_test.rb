@@ -78,6 +78,19 @@ class RecordWriterTest < Minitest::Test
     assert_in_delta allocations + frees, calls.values.sum + calls["realloc"] + lost, 2_000
   end
 
+  # It is idle, or stopped: who gave up waiting for it leaves nothing behind, and ends nobody else's recording.
+  def test_a_process_that_answers_after_the_inquiry
+    pid, = start(program("puts 1\n$stdout.flush\nloop { 'b' * 7_000; sleep 0.001 }\n"))
+    Process.kill(:STOP, pid)
+    _, err, status = heapline("record", pid.to_s, "--timeout", "0.1", "-o", path("late.hlc"))
+    assert_equal 1, status.exitstatus
+    assert_match(/has not answered for 0.1 s/, err)
+    Process.kill(:CONT, pid)
+    assert_predicate heapline("baseline", pid.to_s).last, :success? # it has answered what came later
+    assert_empty Dir[path("flights/*.ring")]
+    refute_path_exists path("late.hlc")
+  end
+
   # Killed, and nobody has asked for its status: neither does the program wait for it, nor can it not be recorded again.
   def test_a_writer_that_was_killed
     writer = flood

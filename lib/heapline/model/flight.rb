@@ -81,6 +81,12 @@ module Heapline
         Native.request_record(path, on)
       end
 
+      # Take back a request to record that the process has not seen yet.
+      def self.withdraw_record(path)
+        require_native
+        Native.withdraw_record(path)
+      end
+
       class << self
         private
 

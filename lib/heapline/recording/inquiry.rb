@@ -25,9 +25,9 @@ module Heapline
       def ring(timeout:, waiting: nil)
         limit = Clock.now + timeout
         said = Clock.now + AGAIN
-        answered = Model::Flight.request_record(@entry.path, on: @what)[:answered]
+        ask
         until Native::Drain.asked_by(@ring)
-          look(answered)
+          look
           late(timeout) if Clock.now >= limit
           if waiting && Clock.now >= said
             waiting.call
@@ -40,14 +40,20 @@ module Heapline
 
       private
 
-      # Did it answer, and what?
-      def look(answered)
+      def ask
+        @answered = Model::Flight.request_record(@entry.path, on: @what)[:answered]
+      end
+
+      # Did it answer, and what? For two who ask at once one ring is made. The other one may have taken it: then this one
+      # asks again.
+      def look
         raise FlightError, "process #{@entry.pid} ended before it answered" unless @entry.alive?
 
         header = Model::Flight.header(@entry.path)
-        return if header[:answered] == answered || Native::Drain.asked_by(@ring)
+        return if header[:answered] == @answered || Native::Drain.asked_by(@ring)
 
         refuse(header[:record_problem])
+        ask
       end
 
       def refuse(errno)
@@ -59,7 +65,8 @@ module Heapline
       end
 
       def late(timeout)
-        Model::Flight.request_record(@entry.path, on: false) # should it come later
+        Model::Flight.withdraw_record(@entry.path)
+        Rings.refuse(@ring) if Native::Drain.asked_by(@ring) # it came just now
         raise FlightError, "process #{@entry.pid} has not answered for #{timeout} s: it begins at its next " \
                            "allocation (idle, or stopped?)"
       end

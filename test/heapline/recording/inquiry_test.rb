@@ -40,6 +40,18 @@ module Heapline
         assert_match(/cannot be recorded: No space left on device \(its ring would lie in /, refusal(28))
       end
 
+      # Two asked, one ring was made, and it is not there any more.
+      def test_a_ring_that_somebody_else_took
+        headers = [{ answered: 2, record_problem: 0 }, { answered: 3, record_problem: 16 }]
+        asked = 0
+        replacing(Model::Flight, :request_record, ->(*, **) { { answered: asked += 1 } }) do
+          replacing(Model::Flight, :header, ->(*) { headers.shift }) do
+            assert_match(/is being recorded already/, failure(timeout: 60))
+          end
+        end
+        assert_equal 2, asked
+      end
+
       def test_a_process_that_is_recorded_already
         assert_match(/process \d+ is being recorded already/, refusal(16))
       end
