@@ -44,8 +44,8 @@ module Heapline
         @answered = Model::Flight.request_record(@entry.path, on: @what)[:answered]
       end
 
-      # Did it answer, and what? For two who ask at once one ring is made. The other one may have taken it: then this one
-      # asks again.
+      # Did it answer, and what? For two who ask at once one ring is made. The other one may have taken it: then this
+      # one asks again.
       def look
         raise FlightError, "process #{@entry.pid} ended before it answered" unless @entry.alive?
 
