@@ -95,6 +95,17 @@ VALUE identity_now(VALUE self, VALUE path) {
     return text(owner.bytes);
 }
 
+/* classes -> Array of [name or nil, type of its objects], the first of them number 1 */
+VALUE classes(VALUE self) {
+    const Names &names = owner_of(self).reader->names();
+    VALUE rows = rb_ary_new();
+    for (uint32_t number = 1; number < names.classes(); number++) {
+        const Class &klass = names.klass(number);
+        rb_ary_push(rows, rb_ary_new_from_args(2, text(names.string(klass.name)), UINT2NUM(klass.type)));
+    }
+    return rows;
+}
+
 /* samples -> Array of [ns, RSS, bytes of Ruby's heap, GC.count] */
 VALUE samples(VALUE self) {
     VALUE rows = rb_ary_new();
@@ -116,6 +127,7 @@ void define_about(VALUE capture) {
     rb_define_method(capture, "tags", RUBY_METHOD_FUNC(tags), 0);
     rb_define_method(capture, "libraries", RUBY_METHOD_FUNC(libraries), 0);
     rb_define_method(capture, "identity", RUBY_METHOD_FUNC(identity_now), 1);
+    rb_define_method(capture, "classes", RUBY_METHOD_FUNC(classes), 0);
     rb_define_method(capture, "samples", RUBY_METHOD_FUNC(samples), 0);
 }
 

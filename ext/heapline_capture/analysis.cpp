@@ -44,7 +44,7 @@ void Analysis::read(const Job &job) {
 void Analysis::fetch(const Event &later, const Event &sooner) {
     if (later.block < blocks_.size()) __builtin_prefetch(&blocks_[later.block], 1);
     uint32_t context = sooner.block < blocks_.size() ? blocks_[sooner.block].context : 0;
-    if (allocates(sooner.kind)) context = recent_[sooner.stack].context;
+    if (allocates(sooner.kind) || sooner.kind == Kind::object) context = recent_[sooner.stack].context;
     if (context && context < OTHER) __builtin_prefetch(&contexts_[context - 1], 1);
 }
 
@@ -53,11 +53,16 @@ void Analysis::event(const Event &event) {
     end_ns_ = std::max(end_ns_, event.time_ns);
     if (event.kind == Kind::gc_enter || event.kind == Kind::gc_exit) pause(event);
     if (event.time_ns < query_.from_ns) {
-        if (allocates(event.kind)) births_++;
+        if (begins(event.kind, query_.objects)) births_++;
         if (event.kind == Kind::gc_start) generation_++;
         return;
     }
     events_++;
+    if (query_.objects || is_object(event.kind)) {
+        if (query_.objects && is_object(event.kind)) object(event);
+        if (is_mark(event.kind)) mark(event);
+        return;
+    }
     if (has_block(event.kind)) end(event);
     if (allocates(event.kind))
         birth(event);
@@ -67,23 +72,25 @@ void Analysis::event(const Event &event) {
 
 uint32_t Analysis::context(const Event &event) {
     Recent &recent = recent_[event.stack];
-    if (recent.context && recent.thread == event.thread && recent.tag == event.tag) return recent.context - 1;
+    if (recent.context && recent.thread == event.thread && recent.tag == event.tag && recent.klass == event.klass)
+        return recent.context - 1;
     if ((contexts_.size() + 1) * 2 > places_.size()) make_places();
-    uint32_t &number = place(event.stack, event.thread, event.tag);
+    uint32_t &number = place(event.stack, event.thread, event.tag, event.klass);
     if (!number) {
-        contexts_.push_back({event.stack, event.thread, event.tag, peak_, {}});
+        contexts_.push_back({event.stack, event.thread, event.tag, event.klass, peak_, {}});
         number = static_cast<uint32_t>(contexts_.size());
     }
-    recent = {event.thread, event.tag, number};
+    recent = {event.thread, event.tag, event.klass, number};
     return number - 1;
 }
 
-uint32_t &Analysis::place(uint32_t stack, uint32_t thread, uint32_t tag) {
-    uint64_t hash = ((uint64_t{stack} << 32 | thread) ^ uint64_t{tag} << 16) * 0x9e3779b97f4a7c15u;
+uint32_t &Analysis::place(uint32_t stack, uint32_t thread, uint32_t tag, uint32_t klass) {
+    uint64_t hash =
+        ((uint64_t{stack} << 32 | thread) ^ uint64_t{tag} << 16 ^ uint64_t{klass} << 24) * 0x9e3779b97f4a7c15u;
     size_t mask = places_.size() - 1, at = (hash ^ hash >> 32) & mask;
     while (places_[at]) {
         const Context &other = contexts_[places_[at] - 1];
-        if (other.stack == stack && other.thread == thread && other.tag == tag) break;
+        if (other.stack == stack && other.thread == thread && other.tag == tag && other.klass == klass) break;
         at = (at + 1) & mask;
     }
     return places_[at];
@@ -93,7 +100,7 @@ void Analysis::make_places() {
     places_.assign(std::max<size_t>(1024, places_.size() * 2), 0);
     for (uint32_t number = 0; number < contexts_.size(); number++) {
         const Context &context = contexts_[number];
-        place(context.stack, context.thread, context.tag) = number + 1;
+        place(context.stack, context.thread, context.tag, context.klass) = number + 1;
     }
 }
 
@@ -109,6 +116,7 @@ bool Analysis::suits(const Event &event) {
     if (!query_.threads.empty() && (event.thread >= query_.threads.size() || !query_.threads[event.thread]))
         return false;
     if (!query_.tags.empty() && (event.tag >= query_.tags.size() || !query_.tags[event.tag])) return false;
+    if (!query_.classes.empty() && (event.klass >= query_.classes.size() || !query_.classes[event.klass])) return false;
     return !query_.lifespan || (birth / 64 < suited_.size() && suited_[birth / 64] >> birth % 64 & 1);
 }
 
@@ -133,6 +141,12 @@ void Analysis::birth(const Event &event) {
     Timeline::Span &span = timeline_.at(end_ns_);
     span.allocations++;
     span.allocated += event.size;
+    note_live();
+}
+
+/* More is live now, perhaps more than ever. */
+void Analysis::note_live() {
+    Timeline::Span &span = timeline_.at(end_ns_);
     span.live = sums_.live.bytes;
     if (span.most < span.live) span.most = span.live;
     if (sums_.live.bytes > sums_.peak.bytes) {
@@ -147,7 +161,7 @@ void Analysis::end(const Event &event) {
     Block none = {0, 0, 0}, &block = event.block < blocks_.size() ? blocks_[event.block] : none;
     Block ended = block;
     block.context = 0;
-    if (!ended.context) unknown_ends_ += !is_birth(event.kind) && !query_.from_ns;
+    if (!ended.context) unknown_ends_ += !is_birth(event.kind) && event.kind != Kind::object && !query_.from_ns;
     if (!ended.context || ended.context == NOBODY) return;
     if (is_end(event.kind)) calls_[static_cast<size_t>(event.kind)].add(ended.size);
     if (ended.context == OTHER) return;
@@ -166,6 +180,28 @@ void Analysis::end(const Event &event) {
     span.frees++;
     span.freed += ended.size;
     span.live = sums_.live.bytes;
+}
+
+void Analysis::object(const Event &event) {
+    if (event.kind == Kind::object_resized) return resize(event);
+    end(event);
+    if (event.kind == Kind::object) birth(event);
+}
+
+/* As the accounting has it: the bytes of both slots were allocated, the former ones are freed. */
+void Analysis::resize(const Event &event) {
+    if (event.block >= blocks_.size()) return;
+    Block &block = blocks_[event.block];
+    const uint64_t before = block.size;
+    block.size = event.size;
+    if (!block.context || block.context >= OTHER) return;
+    Context &context = contexts_[block.context - 1];
+    note_peak(context);
+    for (Sums *sums : {&context.sums, &sums_}) {
+        sums->allocated.bytes += event.size;
+        sums->live.bytes += event.size - before;
+    }
+    note_live();
 }
 
 void Analysis::mark(const Event &event) {

@@ -32,7 +32,9 @@ struct Query {
     bool lifespan = false;                    /* only those that lived so long? */
     uint64_t shortest = 0, longest = 0;       /* both counted in */
     Unit unit = Unit::generations;
-    bool mappings = false; /* mmap's blocks in place of malloc's */
+    bool mappings = false;     /* mmap's blocks in place of malloc's */
+    bool objects = false;      /* Ruby objects in place of blocks */
+    std::vector<bool> classes; /* of objects, by number; empty: all */
 };
 
 struct Figures {
@@ -78,7 +80,7 @@ class Analysis {
   public:
     /* Who allocated. */
     struct Context {
-        uint32_t stack, thread, tag;
+        uint32_t stack, thread, tag, klass;
         uint32_t seen; /* the peak at which sums.peak was noted */
         Sums sums;
     };
@@ -146,20 +148,23 @@ class Analysis {
         uint32_t generation; /* of birth */
     };
     struct Recent {
-        uint32_t thread, tag, context; /* context: plus 1 */
+        uint32_t thread, tag, klass, context; /* context: plus 1 */
     };
     void read(const Job &job);
     void fetch(const Event &later, const Event &sooner);
     void event(const Event &event);
     void birth(const Event &event);
     void end(const Event &event);
+    void object(const Event &event);
+    void resize(const Event &event);
     void mark(const Event &event);
     void pause(const Event &event);
     bool suits(const Event &event);
     uint32_t context(const Event &event);
-    uint32_t &place(uint32_t stack, uint32_t thread, uint32_t tag);
+    uint32_t &place(uint32_t stack, uint32_t thread, uint32_t tag, uint32_t klass);
     void make_places();
     void note_peak(Context &context);
+    void note_live();
     void finish();
 
     Reader &reader_;

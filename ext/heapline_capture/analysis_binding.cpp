@@ -41,22 +41,26 @@ void check_lifespan(VALUE lifespan, Query &query) {
     query.unit = RTEST(RARRAY_AREF(lifespan, 2)) ? Query::Unit::milliseconds : Query::Unit::generations;
 }
 
-/* analyse(from ns or nil, to ns or nil, threads, tags, lifespan, mappings) { |bytes read, bytes in all| } -> self */
+/* analyse(from ns or nil, to ns or nil, threads, tags, lifespan, :blocks, :mappings or :objects, classes) { |bytes
+ * read, bytes in all| } -> self */
 VALUE analyse(int count, VALUE *arguments, VALUE self) {
-    rb_check_arity(count, 6, 6);
+    rb_check_arity(count, 7, 7);
     Owner &owner = owner_of(self);
     uint64_t from = NIL_P(arguments[0]) ? 0 : NUM2ULL(arguments[0]);
     uint64_t to = NIL_P(arguments[1]) ? UINT64_MAX : NUM2ULL(arguments[1]);
     check_numbers(arguments[2]);
     check_numbers(arguments[3]);
+    check_numbers(arguments[6]);
     owner.query = Query();
     check_lifespan(arguments[4], owner.query);
     owner.query.from_ns = from;
     owner.query.to_ns = to;
-    owner.query.mappings = RTEST(arguments[5]);
+    owner.query.mappings = arguments[5] == ID2SYM(rb_intern("mappings"));
+    owner.query.objects = arguments[5] == ID2SYM(rb_intern("objects"));
     guarded([&] {
         owner.query.threads = chosen(arguments[2]);
         owner.query.tags = chosen(arguments[3]);
+        owner.query.classes = chosen(arguments[6]);
     });
     Reader &reader = *owner.reader;
     auto position = [&reader] {

@@ -3,9 +3,9 @@
  * Events as columns, so that like lies beside like and packs well. One byte an event says its kind and which of the
  * rarer columns it has a value in; the others follow from the kind:
  *
- *   BLOCKS      births, changes, ends: the difference to the number that the last such event named
+ *   BLOCKS      births, changes, ends, also of objects: the difference to the number that the last such event named
  *   STACKS, SIZES   births and changes; marks have a size too
- *   ALIGNMENTS  memalign and its kin
+ *   ALIGNMENTS  memalign and its kin; of objects the class
  *   TIMES       where the time moved: by how many units
  *   THREADS, TAGS   where they are others than before
  *
@@ -67,7 +67,7 @@ class ColumnWriter {
 
 /* What numbers there are: the limits of those in a payload. */
 struct Limits {
-    uint64_t stacks, threads, tags, blocks;
+    uint64_t stacks, threads, tags, blocks, classes;
 };
 
 class ColumnReader {
@@ -89,15 +89,16 @@ class ColumnReader {
         if (op & OTHER_TAG) last_.tag = columns_[TAGS].number(limits_.tags);
         event.time_ns = time_ns_;
         event.thread = last_.thread;
-        event.block = has_block(kind) ? block() : 0;
+        event.block = has_block(kind) || is_object(kind) ? block() : 0;
         event.alignment = has_alignment(kind) ? columns_[ALIGNMENTS].varint() : 0;
-        if (allocates(kind)) {
+        event.klass = kind == Kind::object ? columns_[ALIGNMENTS].number(limits_.classes) : 0;
+        if (allocates(kind) || kind == Kind::object) {
             event.stack = columns_[STACKS].number(limits_.stacks);
             event.size = columns_[SIZES].varint();
             event.tag = last_.tag;
         } else {
             event.stack = event.tag = 0;
-            event.size = is_mark(kind) ? columns_[SIZES].varint() : 0;
+            event.size = is_mark(kind) || kind == Kind::object_resized ? columns_[SIZES].varint() : 0;
         }
     }
 

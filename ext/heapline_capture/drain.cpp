@@ -231,6 +231,15 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
     case HL_EVENT_RUBY_HEAP:
         ruby_heap_ = event.address;
         return;
+    case HL_EVENT_OBJECT:
+        return object(event, call);
+    case HL_EVENT_OBJECT_FREED:
+        if (!is_settled(event)) writer_->object_freed(event.address, call);
+        return;
+    case HL_EVENT_OBJECT_MOVED:
+        return writer_->object_moved(event.address, event.moved_to, event.size, call);
+    case HL_EVENT_CLASS:
+        return name_class(event);
     case HL_EVENT_REALLOC:
         return reallocated(lane, event, call);
     case HL_EVENT_REALLOC_FROM:
@@ -288,6 +297,22 @@ void Drain::birth(const RingEvent &event, const Writer::Call &call) {
 
 void Drain::death(Kind kind, const RingEvent &event, const Writer::Call &call) {
     if (!is_settled(event)) writer_->death(kind, event.address, call);
+}
+
+void Drain::object(const RingEvent &event, const Writer::Call &call) {
+    const uint32_t klass = event.klass < classes_.size() ? classes_[event.klass] : 0;
+    writer_->object(event.address, event.size, klass, call);
+    note_birth(event);
+}
+
+void Drain::name_class(const RingEvent &event) {
+    const uint32_t type = event.size & 0x1f;
+    if (event.klass >= classes_.size()) classes_.resize(event.klass + 1024);
+    uint32_t &known = classes_[event.klass];
+    if (event.is_fresh || !known)
+        known = writer_->klass(event.text, type);
+    else
+        writer_->rename_class(known, event.text, type);
 }
 
 void Drain::move_away(Lane &lane, const RingEvent &event) {

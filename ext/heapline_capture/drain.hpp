@@ -80,6 +80,8 @@ class Drain {
     void remapped(Lane &lane, const RingEvent &event, const Writer::Call &call);
     void move_away(Lane &lane, const RingEvent &event);
     void death(Kind kind, const RingEvent &event, const Writer::Call &call);
+    void object(const RingEvent &event, const Writer::Call &call);
+    void name_class(const RingEvent &event);
     bool is_settled(const RingEvent &event) const;
     void note_birth(const RingEvent &event);
     void tell_lost();
@@ -96,6 +98,7 @@ class Drain {
     std::unordered_set<uint32_t> libraries_; /* strings of the capture; those that were told */
     std::vector<uint32_t> frames_, nodes_;   /* the ring's numbers → the capture's; 0: not met yet */
     std::vector<uint32_t> tags_;             /* likewise */
+    std::vector<uint32_t> classes_;          /* likewise; a number may come to be another class's */
     std::vector<Birth> births_;              /* the last ones, by address */
     unsigned moves_ = 0;                     /* in all lanes */
     uint64_t time_ = 0;                      /* of the last event, in the ring's units */

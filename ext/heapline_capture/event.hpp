@@ -38,6 +38,10 @@ enum class Kind : uint8_t {
     free_older = 20,
     munmap_older,
 
+    /* Ruby objects. */
+    object = 22,  /* born; size: bytes of its slot */
+    object_freed, /* the VM has swept it */
+
     /* Marks. */
     thread_start = 24,
     thread_end,
@@ -46,9 +50,11 @@ enum class Kind : uint8_t {
     lost,     /* size: so many events were lost before this one */
     gc_enter, /* the program stands still for GC from here, */
     gc_exit,  /* and goes on: a GC may do its work in several pieces */
+
+    object_resized = 31, /* it moved into a slot of this size */
 };
 
-const unsigned KINDS = 31;
+const unsigned KINDS = 32;
 
 inline bool is_birth(Kind kind) {
     return kind <= Kind::remains;
@@ -60,13 +66,20 @@ inline bool is_end(Kind kind) {
     return kind >= Kind::free && kind <= Kind::vanish;
 }
 inline bool is_mark(Kind kind) {
-    return kind >= Kind::thread_start;
+    return kind >= Kind::thread_start && kind != Kind::object_resized;
+}
+inline bool is_object(Kind kind) {
+    return kind == Kind::object || kind == Kind::object_freed || kind == Kind::object_resized;
 }
 /* Has it a stack, a tag and a size that was asked for? */
 inline bool allocates(Kind kind) {
     return kind <= Kind::remap;
 }
-/* Does it name a block? */
+/* Does a block begin with it, or (objects) a Ruby object? */
+inline bool begins(Kind kind, bool objects) {
+    return objects ? kind == Kind::object : allocates(kind);
+}
+/* Does it name one of malloc's blocks, or a mapping? */
 inline bool has_block(Kind kind) {
     return kind <= Kind::vanish;
 }
@@ -79,7 +92,7 @@ inline bool is_mapping(Kind kind) {
            kind == Kind::munmap || kind == Kind::munmap_older;
 }
 inline bool is_known(unsigned kind) {
-    return (kind >= 1 && kind <= 21) || (kind >= 24 && kind < KINDS);
+    return kind >= 1 && kind < KINDS;
 }
 
 /* The function that was called; empty where none was. */
@@ -90,10 +103,12 @@ struct Event {
     uint64_t size;      /* births and changes: bytes asked for; marks: see Kind */
     uint64_t alignment; /* bytes; 0: none was asked for */
     uint32_t block;     /* a number from 1 that no other block has while this one lives; numbers are used again at once,
-                           so the highest is the most that were alive. 0: the kind has none */
+                           so the highest is the most that were alive; objects have numbers of the same kind. 0: the kind
+                           has none */
     uint32_t stack;     /* node; 0: unknown */
     uint32_t thread;    /* 0: unknown */
     uint32_t tag;       /* 0: none */
+    uint32_t klass;     /* of objects that are born; else 0 */
     Kind kind;
 };
 

@@ -15,8 +15,9 @@ class Pass {
     void event(const Event &event) {
         if (event.time_ns > latest_) latest_ = event.time_ns;
         if (event.kind == Kind::gc_start) generation_++;
-        if (has_block(event.kind)) end(event.block);
-        if (allocates(event.kind)) birth(event.block);
+        if (query_.objects ? is_object(event.kind) && event.kind != Kind::object_resized : has_block(event.kind))
+            end(event.block);
+        if (begins(event.kind, query_.objects)) birth(event.block);
     }
 
     Column<uint64_t> finish() {

@@ -6,10 +6,12 @@ namespace capture {
 
 namespace {
 
-enum Sort : uint8_t { STRING = 1, FRAME, NODE, THREAD, TAG, RENAME, LIBRARY };
+enum Sort : uint8_t { STRING = 1, FRAME, NODE, THREAD, TAG, RENAME, LIBRARY, CLASS };
 
 /* Where a block of names was lost, so many may be missing before the next: more is damage. */
 const uint64_t GAP = 1 << 20;
+const uint32_t CLASSES = 1 << 20; /* at most */
+const uint64_t TYPES = 32;        /* of objects */
 
 template <typename Table> void begin_at(Table &table, uint64_t first) {
     if (first < table.size() || first - table.size() > GAP) throw Damage("its names do not follow on those before");
@@ -18,7 +20,7 @@ template <typename Table> void begin_at(Table &table, uint64_t first) {
 
 } // namespace
 
-Names::Names() : strings_(1), frames_(1), nodes_(1), threads_(1), tags_(1) {}
+Names::Names() : strings_(1), frames_(1), nodes_(1), threads_(1), tags_(1), classes_(1) {}
 
 void Names::read(std::string_view payload) {
     Bytes bytes(payload);
@@ -68,6 +70,12 @@ void Names::entry(Bytes &bytes) {
     case LIBRARY:
         number = bytes.number(strings_.size());
         libraries_.push_back({number, bytes.number(strings_.size())});
+        break;
+    case CLASS:
+        number = bytes.number(CLASSES);
+        if (number >= classes_.size()) classes_.resize(number + 1);
+        classes_[number].name = bytes.number(strings_.size());
+        classes_[number].type = bytes.number(TYPES);
         break;
     default:
         throw Damage("a name is of no known sort");
@@ -133,6 +141,19 @@ void NewNames::library(uint32_t path, std::string_view identity) {
     add(LIBRARY);
     put_varint(entries_, path);
     put_varint(entries_, text);
+}
+
+uint32_t NewNames::klass(std::string_view name, uint32_t type) {
+    if (next_.classes == CLASSES) return 0;
+    rename_class(next_.classes, name, type);
+    return next_.classes++;
+}
+
+void NewNames::rename_class(uint32_t klass, std::string_view name, uint32_t type) {
+    if (!klass) return;
+    uint32_t text = string(name);
+    add(CLASS);
+    for (uint32_t value : {klass, text, type}) put_varint(entries_, value);
 }
 
 std::string NewNames::payload() const {

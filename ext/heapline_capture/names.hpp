@@ -40,6 +40,12 @@ struct Thread {
     uint64_t tid;  /* as the kernel counts */
 };
 
+/* Of Ruby objects. */
+struct Class {
+    uint32_t name; /* string; 0: it has none */
+    uint32_t type; /* of its objects, as the VM counts (T_STRING …) */
+};
+
 class Names {
   public:
     Names();
@@ -63,6 +69,10 @@ class Names {
         return strings_[tags_[number]];
     }
 
+    const Class &klass(uint32_t number) const {
+        return classes_[number];
+    }
+
     /* How many there are, with 0. */
     size_t strings() const {
         return strings_.size();
@@ -80,6 +90,10 @@ class Names {
         return tags_.size();
     }
 
+    size_t classes() const {
+        return classes_.size();
+    }
+
     /* Take over what one NAMES block says. Throws Damage; entries before the damage stay. */
     void read(std::string_view payload);
 
@@ -93,6 +107,7 @@ class Names {
     std::vector<Thread> threads_;
     std::vector<uint32_t> tags_; /* strings */
     std::vector<Library> libraries_;
+    std::vector<Class> classes_;
 };
 
 /* The tables as a writer sees them: only what is not written yet is kept, and the numbers of strings. */
@@ -105,6 +120,8 @@ class NewNames {
     void rename(uint32_t thread, std::string_view name);
     uint32_t tag(std::string_view name);
     void library(uint32_t path, std::string_view identity);
+    uint32_t klass(std::string_view name, uint32_t type);
+    void rename_class(uint32_t klass, std::string_view name, uint32_t type);
 
     /* How many entries wait. */
     uint32_t waiting() const {
@@ -117,7 +134,7 @@ class NewNames {
 
   private:
     struct Counts {
-        uint32_t strings = 1, frames = 1, nodes = 1, threads = 1, tags = 1;
+        uint32_t strings = 1, frames = 1, nodes = 1, threads = 1, tags = 1, classes = 1;
     };
 
     void add(uint8_t sort);

@@ -41,19 +41,19 @@ VALUE show(VALUE self, VALUE frame, VALUE as) {
     return self;
 }
 
-/* site_rows -> Array of [frame of Ruby, native frame, thread, tag, sums…]; 0: none */
+/* site_rows -> Array of [frame of Ruby, native frame, thread, tag, class, sums…]; 0: none */
 VALUE site_rows(VALUE self) {
     Owner &owner = analysed(self);
     guarded([&] { owner.sites = sites(owner.reader->names(), *owner.shown, owner.analysis->contexts()); });
     VALUE rows = rb_ary_new();
     for (const Site &site : owner.sites)
-        rb_ary_push(rows, push(rb_ary_new_from_args(4, UINT2NUM(site.ruby), UINT2NUM(site.leaf), UINT2NUM(site.thread),
-                                                    UINT2NUM(site.tag)),
+        rb_ary_push(rows, push(rb_ary_new_from_args(5, UINT2NUM(site.ruby), UINT2NUM(site.leaf), UINT2NUM(site.thread),
+                                                    UINT2NUM(site.tag), UINT2NUM(site.klass)),
                                site.sums));
     return rows;
 }
 
-/* stack_rows -> Array of [frames, the outermost first; thread, tag, sums…] */
+/* stack_rows -> Array of [frames, the outermost first; thread, tag, class, sums…] */
 VALUE stack_rows(VALUE self) {
     Owner &owner = analysed(self);
     const Names &names = owner.reader->names();
@@ -62,7 +62,8 @@ VALUE stack_rows(VALUE self) {
         VALUE path = rb_ary_new();
         for (uint32_t at = context.stack; at; at = names.node(at).parent)
             owner.shown->outward(names.node(at).frame, [&](uint32_t frame) { rb_ary_push(path, UINT2NUM(frame)); });
-        VALUE row = rb_ary_new_from_args(3, rb_ary_reverse(path), UINT2NUM(context.thread), UINT2NUM(context.tag));
+        VALUE row = rb_ary_new_from_args(4, rb_ary_reverse(path), UINT2NUM(context.thread), UINT2NUM(context.tag),
+                                         UINT2NUM(context.klass));
         rb_ary_push(rows, push(row, context.sums));
     }
     return rows;

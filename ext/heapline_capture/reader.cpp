@@ -203,7 +203,7 @@ void Reader::read_block(const Block &block) {
     if (!head_at(block.offset, head) || head.section != Section::events || head.count != block.count)
         throw Damage("it is not what the index says");
     payload_ = payload(block.offset);
-    Limits limits = {names_.nodes(), names_.threads(), names_.tags(), block.before + block.count + 1};
+    Limits limits = {names_.nodes(), names_.threads(), names_.tags(), block.before + block.count + 1, names_.classes()};
     limits.blocks = std::min<uint64_t>(limits.blocks, UINT32_MAX);
     columns_ = ColumnReader(payload_, block.count, header_.time_unit_ns, limits);
 }

@@ -94,7 +94,7 @@ bool Ring::event(uint32_t chunk, uint32_t at, RingEvent &event) const {
     event.time = first & TIME_MASK;
     event.words = hl_event_words(event.kind, word[2]);
     event.address = word[1];
-    event.size = event.alignment = event.stack = event.tag = 0;
+    event.size = event.alignment = event.stack = event.tag = event.klass = 0;
     if (event.kind < HL_EVENT_THREAD_START) {
         event.address = word[1] & ADDRESS_MASK;
         event.tag = word[1] >> HL_EVENT_ADDRESS_BITS & 0x3ff;
@@ -106,11 +106,31 @@ bool Ring::event(uint32_t chunk, uint32_t at, RingEvent &event) const {
         event.stack = static_cast<uint32_t>(word[2] >> HL_EVENT_STACK_SHIFT);
     } else if (event.kind == HL_EVENT_MUNMAP || event.kind == HL_EVENT_MREMAP_FROM) {
         event.size = word[2];
+    } else if (event.kind >= HL_EVENT_OBJECT && event.kind <= HL_EVENT_CLASS) {
+        object(word, event);
     } else if (event.words == 4) {
         memcpy(event.name, &word[2], 16);
         event.name[16] = 0;
     }
     return true;
+}
+
+void Ring::object(const uint64_t *word, RingEvent &event) const {
+    if (event.kind == HL_EVENT_OBJECT) {
+        event.address = word[1] & ADDRESS_MASK;
+        event.tag = word[1] >> HL_EVENT_ADDRESS_BITS & 0x3ff;
+        event.size = word[2] & ((uint64_t{1} << HL_EVENT_CLASS_SHIFT) - 1);
+        event.klass = word[2] >> HL_EVENT_CLASS_SHIFT & HL_EVENT_CLASS_MASK;
+        event.stack = static_cast<uint32_t>(word[2] >> HL_EVENT_STACK_SHIFT);
+    } else if (event.kind == HL_EVENT_OBJECT_MOVED) {
+        event.moved_to = word[2] & ADDRESS_MASK;
+        event.size = word[2] >> HL_EVENT_ADDRESS_BITS;
+    } else {
+        event.klass = static_cast<uint32_t>(word[1]) & HL_EVENT_CLASS_MASK;
+        event.size = word[2] & (HL_EVENT_FRESH_CLASS - 1);
+        event.is_fresh = word[2] & HL_EVENT_FRESH_CLASS;
+        event.text = string(static_cast<uint32_t>(word[2] >> 32));
+    }
 }
 
 void Ring::give_back(uint32_t number, uint32_t used) {

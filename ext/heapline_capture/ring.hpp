@@ -20,8 +20,12 @@ struct RingEvent {
     uint32_t kind, words; /* enum hl_event; 64-bit words in the ring */
     uint64_t time;        /* units of the ring's clock, since its start */
     uint64_t address, size, alignment;
+    uint64_t moved_to; /* objects; `size`: bytes of the slot there, 0: as before */
     uint32_t stack, tag;
-    char name[17]; /* threads: name; their id is in `address` */
+    uint32_t klass;
+    bool is_fresh;         /* classes: another one had the number so far; `size` is the type of its objects */
+    std::string_view text; /* classes: name */
+    char name[17];         /* threads: name; their id is in `address` */
 };
 
 class Ring {
@@ -60,6 +64,8 @@ class Ring {
     uint64_t now() const;
 
   private:
+    void object(const uint64_t *word, RingEvent &event) const;
+
     uint64_t *words(uint32_t chunk, uint32_t at) const {
         return reinterpret_cast<uint64_t *>(base_ + HL_RING_CHUNKS_AT + size_t{chunk} * HL_CHUNK_BYTES + at);
     }

@@ -29,12 +29,13 @@ Place place_of(const Names &names, const Shown &shown, uint32_t stack) {
 } // namespace
 
 std::vector<Site> sites(const Names &names, const Shown &shown, const std::vector<Analysis::Context> &contexts) {
-    std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, size_t> numbers;
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>, size_t> numbers;
     std::vector<Site> sites;
     for (const Analysis::Context &context : contexts) {
         Place place = place_of(names, shown, context.stack);
-        auto [found, is_new] = numbers.try_emplace({place.ruby, place.leaf, context.thread, context.tag}, sites.size());
-        if (is_new) sites.push_back({place.ruby, place.leaf, context.thread, context.tag, {}});
+        auto [found, is_new] =
+            numbers.try_emplace({place.ruby, place.leaf, context.thread, context.tag, context.klass}, sites.size());
+        if (is_new) sites.push_back({place.ruby, place.leaf, context.thread, context.tag, context.klass, {}});
         sites[found->second].sums.add(context.sums);
     }
     return sites;

@@ -19,7 +19,7 @@ namespace capture {
 
 struct Site {
     uint32_t ruby, leaf; /* frames: the innermost of Ruby and the innermost native one below it; 0: there is none */
-    uint32_t thread, tag;
+    uint32_t thread, tag, klass;
     Sums sums;
 };
 

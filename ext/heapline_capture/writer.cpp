@@ -46,6 +46,13 @@ void Writer::library(uint32_t path, std::string_view identity) {
     names_.library(path, identity);
 }
 
+uint32_t Writer::klass(std::string_view name, uint32_t type) {
+    return names_.klass(name, type);
+}
+void Writer::rename_class(uint32_t klass, std::string_view name, uint32_t type) {
+    names_.rename_class(klass, name, type);
+}
+
 void Writer::birth(Kind kind, uint64_t address, uint64_t size, uint64_t alignment, const Call &call) {
     vanish(address, call);
     uint32_t number = numbers_.take();
@@ -72,6 +79,28 @@ void Writer::vanish(uint64_t address, const Call &call) {
     if (!number) return;
     numbers_.give_back(number);
     add(Kind::vanish, number, 0, 0, call);
+}
+
+void Writer::object(uint64_t address, uint64_t bytes, uint32_t klass, const Call &call) {
+    object_freed(address, call); /* its end was not seen */
+    uint32_t number = numbers_.take();
+    objects_.add(address, number);
+    add(Kind::object, number, bytes, 0, call, klass);
+}
+
+void Writer::object_freed(uint64_t address, const Call &call) {
+    uint32_t number = objects_.remove(address);
+    if (!number) return;
+    numbers_.give_back(number);
+    add(Kind::object_freed, number, 0, 0, call);
+}
+
+void Writer::object_moved(uint64_t from, uint64_t to, uint64_t bytes, const Call &call) {
+    uint32_t number = objects_.remove(from);
+    if (!number) return;
+    object_freed(to, call);
+    objects_.add(to, number);
+    if (bytes) add(Kind::object_resized, number, bytes, 0, call);
 }
 
 uint64_t Writer::pages(uint64_t size) const {
@@ -144,14 +173,14 @@ void Writer::sample(const Sample &sample) {
 }
 
 /* Time never goes back: what comes late is told as happening now. */
-void Writer::add(Kind kind, uint32_t block, uint64_t size, uint64_t alignment, const Call &call) {
+void Writer::add(Kind kind, uint32_t block, uint64_t size, uint64_t alignment, const Call &call, uint32_t klass) {
     time_ = std::max(time_, call.time_ns / time_unit_ns_);
     if (untold_) {
         uint64_t untold = untold_;
         untold_ = 0;
         add(Kind::lost, 0, untold, 0, call);
     }
-    columns_.add({0, size, alignment, block, call.stack, call.thread, call.tag, kind}, time_);
+    columns_.add({0, size, alignment, block, call.stack, call.thread, call.tag, klass, kind}, time_);
     written_.events++;
     if (allocates(kind)) {
         written_.births++;

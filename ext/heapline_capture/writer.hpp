@@ -46,6 +46,9 @@ class Writer {
     uint32_t tag(std::string_view name);
     /* Which file the library of this path (a string) is; see identity.hpp. */
     void library(uint32_t path, std::string_view identity);
+    /* The same class may come to have a name later. 0: there are too many. */
+    uint32_t klass(std::string_view name, uint32_t type);
+    void rename_class(uint32_t klass, std::string_view name, uint32_t type);
 
     /* A block at `address` (not 0). kind: a birth of malloc's family. Where a block is known to lie there, its end was
      * not seen: it vanishes. */
@@ -54,6 +57,12 @@ class Writer {
     void death(Kind kind, uint64_t address, const Call &call);
     /* A realloc that succeeded; old_address not 0. */
     void moved(uint64_t old_address, uint64_t new_address, uint64_t size, const Call &call);
+
+    /* A Ruby object in a slot of so many bytes; one that was freed, and one that moved (`bytes`: of the slot, 0: as
+     * before). Objects that are older than the recording are in no event. */
+    void object(uint64_t address, uint64_t bytes, uint32_t klass, const Call &call);
+    void object_freed(uint64_t address, const Call &call);
+    void object_moved(uint64_t from, uint64_t to, uint64_t bytes, const Call &call);
 
     /* mmap, munmap, mremap that succeeded. Sizes are rounded up to pages; what a mapping covers of others is cut out of
      * them. */
@@ -76,9 +85,9 @@ class Writer {
         return error_;
     }
 
-    /* Blocks and mappings that live now, as far as is known. */
+    /* Blocks, mappings and objects that live now, as far as is known. */
     uint64_t live() const {
-        return addresses_.size() + mappings_.size();
+        return addresses_.size() + mappings_.size() + objects_.size();
     }
     uint64_t events() const {
         return written_.events;
@@ -97,7 +106,7 @@ class Writer {
         Call call; /* of its birth */
     };
 
-    void add(Kind kind, uint32_t block, uint64_t size, uint64_t alignment, const Call &call);
+    void add(Kind kind, uint32_t block, uint64_t size, uint64_t alignment, const Call &call, uint32_t klass = 0);
     void vanish(uint64_t address, const Call &call);
     void map(Kind kind, uint64_t address, uint64_t size, const Call &call);
     bool cut(uint64_t address, uint64_t size, Kind kind, const Call &call);
@@ -116,7 +125,7 @@ class Writer {
     ColumnWriter columns_;
     std::vector<Sample> samples_;
     FreeNumbers numbers_;
-    Addresses addresses_;
+    Addresses addresses_, objects_;
     std::map<uint64_t, Mapping> mappings_;
     std::string index_; /* the INDEX so far */
     uint64_t indexed_ = 0;

@@ -100,6 +100,7 @@ HL_EXPORT void heapline_twin_fork(int ours) {
 
 HL_EXPORT int heapline_record(int what) {
     const int saved = errno;
+    if (what == HEAPLINE_RECORD_END) hl_objects_settle();
     hl_guard_enter(&hl_thread);
     const int failed = heapline_enabled() ? hl_lifecycle_record(what) : -ESRCH;
     hl_guard_leave(&hl_thread);

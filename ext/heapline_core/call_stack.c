@@ -66,7 +66,8 @@ uint32_t hl_call_stack_here(struct hl_call_stack *stack, struct hl_lane *lane, u
     if (HL_UNLIKELY(stack->walking)) return hl_call_note(0, "(in a signal handler)");
     stack->walking = 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (HL_UNLIKELY(with_native) && !hl_ruby.public_only && (stack->merged || begin_merged(stack)))
+    if (HL_UNLIKELY(with_native) && with_ruby != HL_NO_C_FRAMES && !hl_ruby.public_only &&
+        (stack->merged || begin_merged(stack)))
         node = hl_merged_stack_here(stack->merged, lane, caller, with_ruby);
     else
         node = ruby_stack(stack, lane, caller, with_ruby);

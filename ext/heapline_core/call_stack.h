@@ -29,6 +29,9 @@ void hl_call_stack_destroy(void);
 /* Forget a lane's last stack: its nodes are those of another recording. */
 void hl_call_stack_reset(struct hl_call_stack *stack);
 
+/* As with_ruby: of a Ruby object, whose birth is a call of the VM's own. */
+enum { HL_NO_C_FRAMES = 2 };
+
 /* The node of this thread's stack for an event by `caller`; `with_ruby` 0: do not look at Ruby. */
 uint32_t hl_call_stack_here(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby);
 

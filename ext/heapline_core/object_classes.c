@@ -10,6 +10,7 @@
 #include "object_rows.h"
 #include "own_memory.h"
 #include "probe.h"
+#include "recorder.h"
 #include "site_table.h"
 #include "text.h"
 
@@ -77,6 +78,7 @@ static uint32_t add(uint64_t key, uint32_t slot) {
 }
 
 void hl_object_class_release(uint32_t number) {
+    hl_record_class_gone(number);
     *hl_object_class(number) = (struct hl_object_class){0};
     named[number] = given_back;
     given_back = number;
@@ -218,6 +220,7 @@ static void write_name(uint32_t number) {
     named[number] = text;
     __atomic_store_n(&class->name, text, __ATOMIC_RELEASE);
     __atomic_store_n(&class->flags, name.flags, __ATOMIC_RELEASE);
+    if (text) hl_record_class_named(number);
 }
 
 int hl_object_classes_pending(void) {

@@ -15,6 +15,7 @@
 #include "object_rows.h"
 #include "object_table.h"
 #include "options.h"
+#include "recorder.h"
 #include "text.h"
 
 static uintptr_t maker; /* an address in the VM: objects have the site that the VM's own malloc has on their line */
@@ -68,19 +69,27 @@ static HL_COLD void ask_for_names(void) {
     hl_ruby.rb_postponed_job_register_one(0, name_classes, NULL);
 }
 
-HL_INLINE void count_birth(hl_value object, uint32_t site, uint64_t generation) {
+/* Returns the object's row; 0 where it cannot be followed. */
+HL_INLINE uint32_t count_birth(hl_value object, uint32_t site, uint64_t generation) {
     const uint64_t *words = (const uint64_t *)object;
     const uint64_t now = hl_object_generation(generation), key = hl_object_class_key(words[0], words[1]);
     struct hl_object_region *region = region_for(object, now);
     if (HL_UNLIKELY(!region)) {
         count_untracked();
-        return;
+        return 0;
     }
     const uint32_t row = hl_object_row_find(site, key);
     hl_object_birth(row, region->slot_bytes);
     hl_object_put(region, hl_object_place(region, object), row, (uint32_t)now);
     if (HL_UNLIKELY(key >> 56 == HL_TYPE_DATA)) hl_object_ractors_born(object, words[1]);
     if (HL_UNLIKELY(hl_object_classes_pending() && !job_asked)) ask_for_names();
+    return row;
+}
+
+HL_COLD static void record_birth(struct hl_lane *lane, hl_value object, uint32_t row, int with_ruby) {
+    if (row)
+        hl_record_object(lane, object, hl_object_region(object)->slot_bytes, hl_object_row(row)->class_index, maker,
+                         with_ruby);
 }
 
 /* ---- the hooks ---- */
@@ -105,7 +114,8 @@ static HL_COLD void born_slow(struct hl_thread *thread, hl_value object) {
     if (lane) {
         hl_lane_follow_and_answer(lane);
         const uint32_t site = thread->exiting ? HL_SITE_EXITING : hl_locate_slow(lane, 0, maker, !thread->starting);
-        count_birth(object, site, lane->generation);
+        const uint32_t row = count_birth(object, site, lane->generation);
+        if (hl_recording()) record_birth(lane, object, row, !thread->starting && !thread->exiting);
     }
     if (!own) hl_lane_shared_unlock();
     hl_guard_leave(thread);
@@ -123,7 +133,8 @@ static void born(hl_value data, const void *event) {
         return;
     }
     hl_lane_follow_and_answer(lane);
-    count_birth(object, hl_locate(lane, maker).site, lane->generation);
+    const uint32_t row = count_birth(object, hl_locate(lane, maker).site, lane->generation);
+    if (hl_recording()) record_birth(lane, object, row, 1);
 }
 
 static void died(hl_value data, const void *event) {
@@ -136,6 +147,7 @@ static void died(hl_value data, const void *event) {
     char *place = hl_object_place(region, object);
     if (HL_UNLIKELY(!hl_object_entry_at(place).row)) return;
     hl_object_ractors_died(object);
+    if (hl_recording()) hl_record_object_freed(object);
     count_death(region, place, hl_object_generation(hl_generation()));
 }
 
@@ -150,11 +162,13 @@ static void follow(void *context, uintptr_t object, struct hl_object_entry entry
     const uint32_t bytes = from->slot_bytes;
     hl_object_erase(from, hl_object_place(from, object));
     if (!(to = region_for(moved, now))) {
+        if (hl_recording()) hl_record_object_freed(object);
         hl_object_death(entry.row, bytes, now, age_at(now, entry.birth));
         count_untracked();
         return;
     }
     hl_object_put(to, hl_object_place(to, moved), entry.row, entry.birth);
+    if (hl_recording()) hl_record_object_moved(object, moved, to->slot_bytes == bytes ? 0 : to->slot_bytes);
     if (to->slot_bytes != bytes)
         hl_object_resized(entry.row, bytes, to->slot_bytes, now - age_at(now, entry.birth) < hl_object_rows.old_below);
 }

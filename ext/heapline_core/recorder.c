@@ -17,6 +17,7 @@
 #include "gc_events.h"
 #include "heap_pages.h"
 #include "lifecycle.h"
+#include "object_classes.h"
 #include "other_process.h"
 #include "own_memory.h"
 #include "ring.h"
@@ -53,6 +54,7 @@ static uint32_t use_tsc;
 static uint64_t generation;          /* of the last mark */
 static struct hl_record_wish wished; /* of this recording */
 static uint32_t taken;               /* the turn to begin or end a recording */
+static uint32_t *told;               /* by class: the recording that knows it */
 static uint64_t gave_up_at;          /* chunks that the drain had freed when nobody got one in time, and 1 */
 
 /* ---- time ---- */
@@ -342,6 +344,98 @@ void hl_recorder_gc(uint32_t event) {
 
 void hl_recorder_ruby_heap(uint64_t bytes) {
     record_mark(HL_EVENT_RUBY_HEAP, bytes);
+}
+
+/* ---- objects ---- */
+
+static void tell_class(struct hl_recording *recording, uint32_t lane, uint32_t class, uint32_t fresh) {
+    const struct hl_object_class *known = hl_object_class(class);
+    size_t length;
+    const char *name = known && known->name ? hl_flight_text(known->name, &length) : NULL;
+    const uint64_t string = name ? hl_tree_string(name, length) : 0;
+    uint64_t *place = reserve(recording, lane, 3);
+    if (!place) return;
+    told[class] = recordings;
+    place[1] = class;
+    place[2] = (known ? known->type : 0) | fresh | string << 32;
+    show(place, HL_EVENT_CLASS, now());
+}
+
+HL_COLD static void tell_fresh_class(struct hl_recording *recording, uint32_t lane, uint32_t class) {
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    if (!told) told = hl_own_memory(HL_OBJECT_CLASSES_MAX * sizeof(*told));
+    if (told) tell_class(recording, lane, class, HL_EVENT_FRESH_CLASS);
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+}
+
+void hl_record_object(struct hl_lane *lane, uintptr_t object, uint32_t bytes, uint32_t class, uintptr_t caller,
+                      int with_ruby) {
+    struct hl_recording *recording = lane->recording;
+    if (HL_UNLIKELY(!recording) && !(recording = prepare(lane))) return;
+    if (HL_LIKELY(enter(recording, lane))) {
+        const uint16_t tag = hl_thread.tag;
+        if (HL_UNLIKELY(!told || told[class] != recordings)) tell_fresh_class(recording, lane->index, class);
+        if (HL_UNLIKELY(tag && !hl_load32(&hl_ring.tags[tag]))) tell_tag(tag);
+        const uint64_t stack = hl_call_stack_here(&recording->stack, lane, caller, with_ruby ? HL_NO_C_FRAMES : 0);
+        uint64_t *place = reserve(recording, lane->index, 3);
+        if (HL_LIKELY(place != NULL)) {
+            place[1] = object | (uint64_t)tag << HL_EVENT_ADDRESS_BITS;
+            place[2] = bytes | (uint64_t) class << HL_EVENT_CLASS_SHIFT | stack << HL_EVENT_STACK_SHIFT;
+            show(place, HL_EVENT_OBJECT, now());
+        }
+    }
+    leave(recording);
+}
+
+void hl_record_object_freed(uintptr_t object) {
+    struct hl_lane *lane = hl_thread.lane;
+    struct hl_recording *recording = lane ? lane->recording : NULL;
+    if (HL_UNLIKELY(!recording)) {
+        record_mark(HL_EVENT_OBJECT_FREED, object);
+        return;
+    }
+    if (HL_LIKELY(enter(recording, lane))) tell(recording, lane->index, HL_EVENT_OBJECT_FREED, object);
+    leave(recording);
+}
+
+/* With the guard entered. */
+static void tell_two(uint32_t event, uint64_t one, uint64_t other) {
+    struct hl_lane *own = hl_lifecycle_lane(&hl_thread), *lane = own ? own : hl_lane_shared_lock();
+    struct hl_recording *recording = lane && (lane->recording || prepare(lane)) ? lane->recording : NULL;
+    if (recording) {
+        if (enter(recording, lane)) {
+            if (event == HL_EVENT_CLASS) {
+                tell_class(recording, lane->index, (uint32_t)one, 0);
+            } else {
+                uint64_t *place = reserve(recording, lane->index, 3);
+                if (place) {
+                    place[1] = one;
+                    place[2] = other;
+                    show(place, event, now());
+                }
+            }
+        }
+        leave(recording);
+    }
+    if (!own) hl_lane_shared_unlock();
+}
+
+void hl_record_object_moved(uintptr_t from, uintptr_t to, uint32_t bytes) {
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    tell_two(HL_EVENT_OBJECT_MOVED, from, to | (uint64_t)bytes << HL_EVENT_ADDRESS_BITS);
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+}
+
+void hl_record_class_named(uint32_t class) {
+    if (hl_recording() && told && told[class] == recordings) tell_two(HL_EVENT_CLASS, class, 0);
+}
+
+void hl_record_class_gone(uint32_t class) {
+    if (told) told[class] = 0;
 }
 
 /* ---- mappings ---- */

@@ -71,6 +71,9 @@ struct hl_ring_chunk {
 #define HL_EVENT_ADDRESS_BITS 48
 #define HL_EVENT_ALIGNMENT_SHIFT 58
 #define HL_EVENT_STACK_SHIFT 40
+#define HL_EVENT_CLASS_SHIFT 16
+#define HL_EVENT_CLASS_MASK 0xffffffu
+#define HL_EVENT_FRESH_CLASS 0x100u
 #define HL_EVENT_SIZE_MAX ((1ull << HL_EVENT_STACK_SHIFT) - 1)
 #define HL_EVENT_WORDS_MAX 4u
 
@@ -103,16 +106,21 @@ enum hl_event {
     HL_EVENT_GC_ENTER,          /* the program stands still for GC from here */
     HL_EVENT_GC_EXIT,           /* up to here */
     HL_EVENT_RUBY_HEAP,         /* word 1: bytes of the pages of Ruby's object heap, from now on */
+    /* a Ruby object is freed */
+    HL_EVENT_OBJECT_FREED, /* word 1: address */
     /* three words */
-    HL_EVENT_MUNMAP,      /* word 1: address, word 2: size */
-    HL_EVENT_MREMAP_FROM, /* likewise; both after the call */
+    HL_EVENT_MUNMAP,       /* word 1: address, word 2: size */
+    HL_EVENT_MREMAP_FROM,  /* likewise; both after the call */
+    HL_EVENT_OBJECT,       /* word 1: address | tag << 48; word 2: bytes of its slot | class << 16 | stack << 40 */
+    HL_EVENT_OBJECT_MOVED, /* word 1: from; word 2: to | bytes of its slot << 48, where these are others now */
+    HL_EVENT_CLASS,        /* word 1: its number; word 2: type | 0x100 where another class had it so far | name << 32 */
 };
 
 /* Words of an event by its first and third one. */
 static inline uint32_t hl_event_words(uint32_t kind, uint64_t third) {
     if (kind <= HL_EVENT_LAST_BIRTH) return (third & HL_EVENT_SIZE_MAX) == HL_EVENT_SIZE_MAX ? 4 : 3;
     if (kind == HL_EVENT_THREAD_START || kind == HL_EVENT_THREAD_END) return 4;
-    return kind == HL_EVENT_MUNMAP || kind == HL_EVENT_MREMAP_FROM ? 3 : 2;
+    return kind >= HL_EVENT_MUNMAP ? 3 : 2;
 }
 
 /* EXECED: the process is executing another program; if that succeeds, nothing more comes. */

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "capture/choice"
+require_relative "capture/class_name"
 require_relative "capture/extension"
 require_relative "capture/losses"
 require_relative "capture/native_names"
@@ -29,9 +30,15 @@ module Heapline
     # The path as it was given.
     attr_reader :name
 
+    # Is all that is told of Ruby objects, and not of blocks?
+    def objects?
+      @objects
+    end
+
     def initialize(path, choice = Choice.new, progress = nil)
       Extension.load
       @name = path
+      @objects = choice.objects?
       @native = Native::Capture.new(path)
       @native.analyse(*choice.arguments(@native), &progress)
     end
@@ -68,12 +75,13 @@ module Heapline
     end
 
     # Array of Model::Capture::Group, most bytes at the peak first. by: :line, :file, :gem, :library, :method, :thread
-    # or :tag
+    # :tag or, of
+    # objects, :class
     def sites(by: :line)
       @sites ||= begin
         rows = @native.site_rows
         alone = rows.filter_map { |ruby, leaf| leaf if ruby.zero? } # elsewhere the line of Ruby says enough
-        Sites.new(rows, frames, threads, tags, functions(alone))
+        Sites.new(rows, frames, threads, tags, classes, functions(alone))
       end
       @sites.groups(by)
     end
@@ -92,9 +100,9 @@ module Heapline
     # Array of Model::Capture::Stack.
     def stacks
       name_frames
-      @native.stack_rows.map do |path, thread, tag, *sums|
+      @native.stack_rows.map do |path, thread, tag, klass, *sums|
         Model::Capture::Stack.new(frames: path.map { |number| frames[number] }.freeze, thread: threads[thread],
-                                  tag: tags[tag], sums: Model::Capture::Sums.of(sums))
+                                  tag: tags[tag], class_name: classes[klass], sums: Model::Capture::Sums.of(sums))
       end
     end
 
@@ -131,7 +139,8 @@ module Heapline
 
     def groups
       { threads: sites(by: :thread), tags: tags.size > 1 ? sites(by: :tag) : [].freeze,
-        libraries: sites(by: :library), gems: sites(by: :gem), lines: sites(by: :line) }
+        libraries: @objects ? [].freeze : sites(by: :library), gems: sites(by: :gem), lines: sites(by: :line),
+        classes: @objects ? sites(by: :class) : [].freeze }
     end
 
     def calls
@@ -183,6 +192,10 @@ module Heapline
 
     def tags
       @tags ||= [nil, *@native.tags]
+    end
+
+    def classes
+      @classes ||= [nil, *ClassName.all(@native.classes)]
     end
 
     # A child's number is above its parent's: from the last one on, each finds its children made.

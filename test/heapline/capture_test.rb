@@ -204,7 +204,7 @@ module Heapline
       builder.birth(0, 12, [["main", "a.rb", 1, nil, nil], library[2]])
       Captures.file(builder.to_s) do |path|
         native = Native::Capture.new(path)
-        native.analyse(nil, nil, nil, nil, nil, false)
+        native.analyse(nil, nil, nil, nil, nil, :blocks, nil)
         [2, 3].each { |number| native.show(number, [100, 101]) }
         assert_equal([1, 100, 101], native.stack_rows.map(&:first).uniq.flatten)
         assert_equal([[0, 0, 42], [0, 1, 42], [1, 100, 42], [2, 101, 42]], places(native.tree_rows(:live, false)))
@@ -268,6 +268,71 @@ module Heapline
       Captures.file(builder.to_s) do |path|
         assert_nil Capture.open(path).summary.gc_seconds
         assert_nil Capture.open(path).timeline.first.gc_seconds
+      end
+    end
+
+    # At 2 ms 40 + 40 + 80 bytes live; of Foo one dies at once, one in the second GC after its birth.
+    def planted_objects
+      builder = Captures::Builder.new
+      builder.birth(0, 1000, [["m", "a.rb", 1]])
+      first = builder.object(0, 40, "Foo", [["m", "a.rb", 1]])
+      second = builder.object(1_000_000, 40, "Foo", [["m", "a.rb", 1], ["n", "b.rb", 2]])
+      builder.object(2_000_000, 80, "Bar", [["m", "a.rb", 1]], thread: "main")
+      builder.object_freed(3_000_000, first)
+      2.times { builder.mark(3_000_000, :gc_start) }
+      builder.object_freed(4_000_000, second)
+      builder
+    end
+
+    def test_objects
+      Captures.file(planted_objects.to_s) do |path|
+        capture = Capture.open(path, objects: true)
+        assert_predicate capture, :objects?
+        assert_equal [3, 160, 3, 160, 1, 80, 1, 40], capture.sums.to_a
+        assert_equal({ "Foo" => [2, 80, 2, 80, 0, 0, 1, 40], "Bar" => [1, 80, 1, 80, 1, 80, 0, 0] },
+                     capture.sites(by: :class).to_h { |group| [group.key, group.sums.to_a] })
+        assert_equal({ "a.rb:1" => 2, "b.rb:2" => 1 },
+                     capture.sites(by: :line).to_h { |group| [group.key, group.sums.allocations] })
+        assert_equal %w[Bar Foo Foo], capture.stacks.map(&:class_name).sort
+        assert_equal [0.002, %w[Bar Foo], []], [capture.summary.peak_at, capture.summary.classes.map(&:key).sort,
+                                                capture.summary.calls]
+        assert_equal 160, capture.tree.bytes
+        assert_equal 160, capture.timeline.map(&:most_bytes).max
+      end
+    end
+
+    def test_objects_that_are_chosen
+      Captures.file(planted_objects.to_s) do |path|
+        assert_equal 2, Capture.open(path, objects: true, class_name: "Foo").sums.allocations
+        assert_equal 1, Capture.open(path, objects: true, thread: "main").sums.allocations
+        assert_equal 1, Capture.open(path, objects: true, lifespan: 0..0, class_name: "Foo").sums.allocations
+        assert_equal 2, Capture.open(path, objects: true, from: 0.001).sums.allocations
+        assert_match(/no class Baz/, assert_raises(Error) do
+          Capture.open(path, objects: true, class_name: "Baz")
+        end.message)
+      end
+    end
+
+    def test_blocks_are_told_without_the_objects
+      Captures.file(planted_objects.to_s) do |path|
+        capture = Capture.open(path)
+        assert_equal [1, 1000, 1, 1000, 1, 1000, 0, 0], capture.sums.to_a
+        assert_equal [[nil], [["malloc", 1]]], [capture.stacks.map(&:class_name),
+                                                (capture.summary.calls.map { |call| [call.function, call.calls] })]
+        assert_equal 1, Capture.open(path, lifespan: 1..9).sums.allocations
+      end
+      Captures.file(Captures::Builder.new.tap { |builder| builder.birth(0, 8, []) }.to_s) do |path|
+        assert_match(/record --objects/, assert_raises(Error) { Capture.open(path, objects: true) }.message)
+      end
+    end
+
+    def test_an_object_that_moved_into_a_larger_slot
+      builder = Captures::Builder.new
+      number = builder.object(0, 40, "Foo")
+      builder.object_resized(1_000_000, number, 80)
+      builder.object_freed(2_000_000, number)
+      Captures.file(builder.to_s) do |path|
+        assert_equal [1, 120, 1, 80, 0, 0, 1, 80], Capture.open(path, objects: true).sums.to_a
       end
     end
 

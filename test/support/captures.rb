@@ -5,7 +5,7 @@
 module Captures
   KINDS = { malloc: 1, calloc: 2, realloc: 3, posix_memalign: 6, mmap: 10, resize: 14, remap: 15, free: 16, munmap: 18,
             vanish: 19, free_older: 20, thread_start: 24, gc_start: 26, lost: 28,
-            gc_enter: 29, gc_exit: 30 }.freeze
+            gc_enter: 29, gc_exit: 30, object: 22, object_freed: 23, object_resized: 31 }.freeze
   BIRTHS = %i[malloc calloc realloc posix_memalign mmap].freeze
   CHANGES = %i[resize remap].freeze
   ENDS = %i[free munmap vanish].freeze
@@ -14,10 +14,16 @@ module Captures
 
   # time: ns; block: number; size: bytes; stack: Array of frames [label, path, line, library, offset], outermost first
   # rubocop:disable Lint/StructNewOverride -- blocks have a size, nobody asks for a Struct's
-  Event = Struct.new(:kind, :time, :block, :size, :stack, :thread, :tag, keyword_init: true) do
+  # class_name: of an object that is born
+  Event = Struct.new(:kind, :time, :block, :size, :stack, :thread, :tag, :class_name, keyword_init: true) do
     # rubocop:enable Lint/StructNewOverride
     def allocates?
       BIRTHS.include?(kind) || CHANGES.include?(kind)
+    end
+
+    # Has it a stack and a tag?
+    def placed?
+      allocates? || kind == :object
     end
 
     def ends?
@@ -63,6 +69,22 @@ module Captures
     def end(time, number, kind: :free, thread: nil)
       @free << number
       add(kind, time, block: number, thread: thread)
+    end
+
+    # A Ruby object; returns what names it.
+    def object(time, bytes, class_name, stack = [], thread: nil)
+      number = @free.shift || (@highest += 1)
+      add(:object, time, block: number, size: bytes, stack: stack, thread: thread, class_name: class_name)
+      number
+    end
+
+    def object_freed(time, number)
+      @free << number
+      add(:object_freed, time, block: number)
+    end
+
+    def object_resized(time, number, bytes)
+      add(:object_resized, time, block: number, size: bytes)
     end
 
     # An end of what is older than the recording.
@@ -132,6 +154,7 @@ module Captures
       @nodes = {}
       @threads = {}
       @tags = {}
+      @classes = {}
       @entries = "".b
       @events.each { |event| name(event) }
       @libraries.each { |path, identity| entry({}, path, 7) { number(path) + number(identity) } }
@@ -142,6 +165,12 @@ module Captures
       node(event.stack) if event.stack
       entry(@threads, event.thread, 4) { number(event.thread) + varint(100 + @threads.size) } if event.thread
       entry(@tags, event.tag, 5) { number(event.tag) } if event.tag
+      entry(@classes, event.class_name, 8) { class_of(event.class_name) } if event.class_name
+    end
+
+    # Number, name, T_OBJECT. The name is written before.
+    def class_of(name)
+      varint(@classes.size + 1) + number(name) + varint(1)
     end
 
     # Its number, from 1; new ones are written.
@@ -201,7 +230,8 @@ module Captures
           last = event.block
         end
         columns[4] << varint(64) if event.kind == :posix_memalign
-        if event.allocates?
+        columns[4] << varint(@classes.fetch(event.class_name)) if event.class_name
+        if event.placed?
           if @tags.fetch(event.tag, 0) != tag
             op |= 0x80
             columns[7] << varint(tag = @tags.fetch(event.tag, 0))

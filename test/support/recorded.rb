@@ -15,7 +15,8 @@ module Recorded
             7 => :valloc, 8 => :pvalloc, 9 => :new, 10 => :mmap, 11 => :realloc_older, 12 => :mremap_older,
             13 => :remains, 14 => :resize, 15 => :remap, 16 => :free, 17 => :delete, 18 => :munmap, 19 => :vanish,
             20 => :free_older, 21 => :munmap_older, 24 => :thread_start, 25 => :thread_end, 26 => :gc_start,
-            27 => :gc_end, 28 => :lost, 29 => :gc_enter, 30 => :gc_exit }.freeze
+            27 => :gc_end, 28 => :lost, 29 => :gc_enter, 30 => :gc_exit, 22 => :object,
+            23 => :object_freed, 31 => :object_resized }.freeze
   BIRTHS = (%i[malloc calloc realloc memalign aligned_alloc posix_memalign valloc pvalloc new realloc_older] +
             %i[resize]).freeze
   ENDS = %i[free delete free_older resize].freeze

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../errors"
+require_relative "class_name"
 
 module Heapline
   class Capture
@@ -11,26 +12,58 @@ module Heapline
     # tag::        as Heapline.tag was given it
     # lifespan::   Range of GC generations from birth to end; in_seconds: of seconds
     # mappings::   those of mmap in place of malloc's
+    # objects::    Ruby objects in place of blocks
+    # class_name:: of objects: those of this class, as sites(by: :class) calls it
     class Choice
       ENDLESS = (1 << 64) - 1
+      NO_OBJECTS = "there are no Ruby objects in the capture: heapline record --objects records them"
 
-      def initialize(from: nil, to: nil, thread: nil, tag: nil, lifespan: nil, in_seconds: false, mappings: false)
+      def initialize(from: nil, to: nil, thread: nil, tag: nil, lifespan: nil, in_seconds: false, mappings: false,
+                     objects: false, class_name: nil)
         @from = from
         @to = to
         @thread = thread
         @tag = tag
         @lifespan = lifespan
         @in_seconds = in_seconds
-        @mappings = mappings
+        @kind = kind(mappings, objects)
+        @class_name = class_name
         freeze
       end
 
-      # What Native::Capture#analyse takes. Raises Error where the capture has no such thread or tag.
+      # Is it of Ruby objects?
+      def objects?
+        @kind == :objects
+      end
+
+      # What Native::Capture#analyse takes. Raises Error where the capture has no such thread, tag or class, or no
+      # objects.
       def arguments(native)
-        [nanoseconds(@from), nanoseconds(@to), threads(native), tags(native), lifespan, @mappings]
+        raise Error, NO_OBJECTS if objects? && native.classes.empty?
+
+        [nanoseconds(@from), nanoseconds(@to), threads(native), tags(native), lifespan, @kind, classes(native)]
       end
 
       private
+
+      def kind(mappings, objects)
+        raise ArgumentError, "mappings or objects" if mappings && objects
+
+        return :objects if objects
+
+        mappings ? :mappings : :blocks
+      end
+
+      # Several may have one name.
+      def classes(native)
+        return nil unless @class_name
+
+        names = ClassName.all(native.classes)
+        found = names.each_index.select { |i| names[i] == @class_name }
+        raise Error, "no class #{@class_name} in the capture; there are #{listed(names)}" if found.empty?
+
+        found.map { |i| i + 1 }
+      end
 
       def nanoseconds(seconds)
         seconds && (seconds * 1_000_000_000).round

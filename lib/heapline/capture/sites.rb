@@ -9,19 +9,21 @@ module Heapline
     # Where memory was allocated, as the accounting has it: the nearest line of Ruby, and the library that allocated on
     # its behalf where that was not Ruby itself.
     class Sites
-      KINDS = %i[line file gem library method thread tag].freeze
+      KINDS = %i[line file gem library method thread tag class].freeze
       APPLICATION = "(application)"
       RUBY = "ruby"
-      NONE = { file: "(unknown)", method: "(unknown)", thread: "(unknown)", tag: "(no tag)" }.freeze
+      NONE = { file: "(unknown)", method: "(unknown)", thread: "(unknown)", tag: "(no tag)",
+               class: "(unknown)" }.freeze
 
-      # rows: of Native::Capture#site_rows. frames: Array of Model::Capture::Frame by number. threads, tags: names by
-      # number. functions: { native frame => Array of Frame, the innermost last }, where they are known.
-      def initialize(rows, frames, threads, tags, functions = {})
+      # rows: of Native::Capture#site_rows. frames: Array of Model::Capture::Frame by number. threads, tags, classes:
+      # names by number. functions: { native frame => Array of Frame, the innermost last }, where they are known.
+      def initialize(rows, frames, threads, tags, classes, functions = {})
         @frames = frames
         @threads = threads
         @tags = tags
+        @classes = classes
         @functions = functions
-        @sites = rows.map { |ruby, leaf, thread, tag, *sums| [location(ruby, leaf), thread, tag, sums] }
+        @sites = rows.map { |ruby, leaf, thread, tag, klass, *sums| [location(ruby, leaf), thread, tag, klass, sums] }
       end
 
       # Array of Model::Capture::Group, those with most bytes at the peak first. by: one of KINDS
@@ -46,7 +48,7 @@ module Heapline
         Model::Capture::Sums.of(sites.map(&:last).transpose.map(&:sum))
       end
 
-      def key(by, location, thread, tag, _sums)
+      def key(by, location, thread, tag, klass, _sums)
         found = case by
                 when :line then location.name
                 when :file then location.path || location.library_path
@@ -55,6 +57,7 @@ module Heapline
                 when :method then location.label
                 when :thread then @threads[thread]
                 when :tag then @tags[tag]
+                when :class then @classes[klass]
                 end
         found || NONE.fetch(by)
       end

@@ -6,7 +6,7 @@ module Heapline
   module CLI
     # The options that choose blocks of a capture, for the commands that read one.
     module CaptureChoice
-      OPTIONS = %i[from to thread tag lifespan in_seconds mappings].freeze
+      OPTIONS = %i[from to thread tag lifespan in_seconds mappings objects class_name].freeze
       LIFESPAN = /\A(\d{1,9}(?:\.\d{1,9})?)?(?:(-)(\d{1,9}(?:\.\d{1,9})?)?)?(s?)\z/
 
       # Define them; what was said goes into `options`.
@@ -25,11 +25,20 @@ module Heapline
           options[:lifespan], options[:in_seconds] = lifespan(value)
         end
         parser.on("--mappings", "of a capture: memory from mmap in place of malloc's") { options[:mappings] = true }
+        parser.on("--class NAME", "of a capture: Ruby objects of this class") do |value|
+          options[:class_name] = value
+        end
       end
 
       # Those that were given, as Heapline::Capture.open takes them.
       def self.of(options)
-        options.slice(*OPTIONS)
+        raise UsageError, "one of --mappings, --objects" if options[:mappings] && about_objects?(options)
+
+        about_objects?(options) ? options.slice(*OPTIONS).merge(objects: true) : options.slice(*OPTIONS)
+      end
+
+      def self.about_objects?(options)
+        options[:objects] || options[:class_name] || options[:by]&.to_sym == :class
       end
 
       # Seconds, also 0.
@@ -53,7 +62,7 @@ module Heapline
       def self.number(text, unit)
         unit == "s" ? text.to_f : Integer(text, 10, exception: false) || raise(UsageError, "GCs are whole: #{text}")
       end
-      private_class_method :moment, :lifespan, :number
+      private_class_method :about_objects?, :moment, :lifespan, :number
     end
   end
 end

@@ -5,6 +5,7 @@ require_relative "../capture/comparing"
 require_relative "../format"
 require_relative "../format/capture/comparison"
 require_relative "../format/progress"
+require_relative "capture_choice"
 require_relative "output_file"
 require_relative "sheet_format"
 
@@ -12,7 +13,7 @@ module Heapline
   module CLI
     # `heapline diff CAPTURE1 CAPTURE2`: what grew between two recordings.
     class CaptureDiff
-      OPTIONS = %i[top by metric format output].freeze
+      OPTIONS = %i[top by metric format output objects].freeze
 
       # paths: two. options: of Diff's parser.
       def initialize(paths, options, env:, out:, err:)
@@ -44,7 +45,8 @@ module Heapline
 
       def read
         progress = Format::Progress.new(@err)
-        @paths.map { |path| Capture.open(path) { |done, total| progress.call(done, total) } }
+        choice = CaptureChoice.of(@options)
+        @paths.map { |path| Capture.open(path, **choice) { |done, total| progress.call(done, total) } }
       ensure
         progress&.finish
       end

@@ -16,11 +16,11 @@ module Heapline
     # `heapline report CAPTURE`: a recording, as a summary, as call paths, over time or by group.
     class CaptureReport
       # What other reports do not have.
-      ALONE = [*CaptureChoice::OPTIONS, :metric, :tree, :bottom_up, :flame, :timeline].freeze
+      ALONE = [*(CaptureChoice::OPTIONS - [:objects]), :metric, :tree, :bottom_up, :flame, :timeline].freeze
       # All that a report of a capture takes.
-      OPTIONS = [*ALONE, :top, :by, :format, :output].freeze
+      OPTIONS = [*ALONE, :objects, :top, :by, :format, :output].freeze
       METRICS = %w[peak live allocated temporary count].freeze
-      GROUPS = %w[gem file library tag line method thread].freeze
+      GROUPS = %w[gem file library tag line method thread class].freeze
       SHEETS = SheetFormat::NAMES
       # Of these every stack is written, whatever is shown in text.
       STACKS = { "collapsed" => :Collapsed, "speedscope" => :Speedscope, "pprof" => :Pprof, "firefox" => :Firefox,
@@ -159,7 +159,8 @@ module Heapline
 
       def overview(about)
         require_relative "../format/capture/overview"
-        Format::Capture::Overview.new(metric: metric, more: all? ? [] : NextSteps.for_capture(@path),
+        more = all? ? [] : NextSteps.for_capture(@path, objects: @capture.objects?)
+        Format::Capture::Overview.new(metric: metric, more: more,
                                       top: @options.fetch(:top) { all? ? 0 : Format::Capture::Overview::TOP })
                                  .sheet(*about)
       end

@@ -19,15 +19,25 @@ module Heapline
         steps
       end
 
-      # After the report of a capture.
-      def self.for_capture(path)
+      # After the report of a capture. objects: was it of Ruby objects?
+      def self.for_capture(path, objects: false)
         word = Shellwords.escape(path)
+        return for_objects(word) if objects
+
         page = Shellwords.escape("#{File.basename(path, ".hlc")}.html")
         [["heapline report #{word} --tree", "by which path to the peak?"],
          ["heapline report #{word} --by line --metric temporary", "what is garbage at once?"],
          ["heapline report #{word} --timeline", "when?"],
          ["heapline report #{word} -o #{page}", "a page to look around in"],
          ["heapline replay #{word}", "would another allocator help?"]]
+      end
+
+      # The same of the objects in it.
+      def self.for_objects(word)
+        [["heapline report #{word} --objects --tree", "by which path to the peak?"],
+         ["heapline report #{word} --by class --metric temporary", "what is garbage at once?"],
+         ["heapline report #{word} --class String --by line", "which lines make them?"],
+         ["heapline report #{word}", "and blocks of malloc?"]]
       end
 
       # After the compiled code of a process or dump that was named `source`. copy: address of code that is a copy, or

@@ -32,6 +32,9 @@ module Heapline
         parser.on("--native", "with C frames, between the Ruby frames where they belong") do
           @options[:native] = true
         end
+        parser.on("--objects", "record Ruby objects too, by class (a PID: one that accounts them)") do
+          @options[:objects] = true
+        end
         parser.on("--duration S", "end the recording after so many seconds; the command goes on") do |value|
           @options[:duration] = Size.seconds(value)
         end

@@ -6,8 +6,9 @@ require "heapline/capture/choice"
 module Heapline
   class Capture
     class ChoiceTest < Minitest::Test
-      Native = Struct.new(:threads, :tags)
-      NATIVE = Native.new([["main", 7], ["worker", 8], ["worker", 9], [nil, 10]], %w[a b])
+      Native = Struct.new(:threads, :tags, :classes)
+      NATIVE = Native.new([["main", 7], ["worker", 8], ["worker", 9], [nil, 10]], %w[a b],
+                          [["Foo", 1], [nil, 5], ["Foo", 1]])
       ENDLESS = Choice::ENDLESS
 
       def arguments(**choice)
@@ -15,7 +16,7 @@ module Heapline
       end
 
       def test_all_unless_something_is_chosen
-        assert_equal [nil, nil, nil, nil, nil, false], arguments
+        assert_equal [nil, nil, nil, nil, nil, :blocks, nil], arguments
       end
 
       def test_times_are_nanoseconds
@@ -42,7 +43,25 @@ module Heapline
       end
 
       def test_mappings
-        assert arguments(mappings: true).last
+        assert_equal :mappings, arguments(mappings: true)[5]
+        assert_raises(ArgumentError) { Choice.new(mappings: true, objects: true) }
+      end
+
+      def test_objects
+        assert_predicate Choice.new(objects: true), :objects?
+        assert_equal [:objects, nil], arguments(objects: true).last(2)
+        assert_equal [:objects, [1, 3]], arguments(objects: true, class_name: "Foo").last(2)
+        assert_equal [2], arguments(objects: true, class_name: "T_STRING").last
+        assert_match(/no class Bar in the capture; there are Foo, T_STRING/, assert_raises(Error) do
+          arguments(objects: true, class_name: "Bar")
+        end.message)
+      end
+
+      def test_a_capture_without_objects
+        native = Native.new([], [], [])
+        assert_match(/heapline record --objects/, assert_raises(Error) do
+          Choice.new(objects: true).arguments(native)
+        end.message)
       end
     end
   end

@@ -14,7 +14,8 @@ module Heapline
       ONE = [1, 10, 1, 10, 0, 0, 1, 10].freeze
 
       def sites(*keys)
-        Sites.new(keys.map { |key| [*key, *ONE] }, FRAMES, [nil, "main"], [nil, "a"])
+        rows = keys.map { |key| [*key.first(4), key[4] || 0, *ONE] }
+        Sites.new(rows, FRAMES, [nil, "main"], [nil, "a"], [nil, "Foo"])
       end
 
       def keys(sites, by)
@@ -35,19 +36,24 @@ module Heapline
 
       def test_a_line_is_called_as_the_method_that_holds_most
         twin = Model::Capture::Frame.new(label: "App#twin", path: "/app/a.rb", lineno: 3)
-        rows = [[1, 0, 0, 0, *ONE], [4, 0, 0, 0, 1, 90, 1, 11, 0, 0, 1, 10]]
-        group, = *Sites.new(rows, [*FRAMES, twin], [nil], [nil]).groups(:line)
+        rows = [[1, 0, 0, 0, 0, *ONE], [4, 0, 0, 0, 0, 1, 90, 1, 11, 0, 0, 1, 10]]
+        group, = *Sites.new(rows, [*FRAMES, twin], [nil], [nil], [nil]).groups(:line)
         assert_equal ["/app/a.rb:3", "App#twin", 2], [group.key, group.label, group.sums.allocations]
       end
 
       # It is the label where there is no line of Ruby.
       def test_the_function_that_allocated
         outer, inner = %w[outer inner].map { |name| Model::Capture::Frame.new(label: name, library: "/x/r.so") }
-        rows = [[0, 2, 0, 0, *ONE], [1, 2, 0, 0, *ONE]]
-        sites = Sites.new(rows, FRAMES, [nil], [nil], { FRAMES[2] => [outer, inner] })
+        rows = [[0, 2, 0, 0, 0, *ONE], [1, 2, 0, 0, 0, *ONE]]
+        sites = Sites.new(rows, FRAMES, [nil], [nil], [nil], { FRAMES[2] => [outer, inner] })
         assert_equal([["/app/a.rb:3", "App#run"], ["libruby-3.1.so.3.1+0x5", "inner"]],
                      sites.groups(:line).map { |group| [group.key, group.label] })
         assert_equal [["App#run", 1], ["inner", 1]], keys(sites, :method)
+      end
+
+      def test_by_class
+        found = sites([1, 2, 1, 0, 1], [1, 0, 0, 0, 1], [1, 0, 0, 0])
+        assert_equal [["(unknown)", 1], ["Foo", 2]], keys(found, :class).sort
       end
 
       def test_what_is_no_group

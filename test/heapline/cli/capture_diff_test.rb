@@ -46,12 +46,13 @@ module Heapline
       end
 
       def test_what_does_not_go_together
-        { %w[--objects] => "two captures have no --objects", %w[--by class] => "no sums by class",
-          %w[--format pprof] => "cannot be written as pprof" }.each do |options, words|
+        { %w[--min 1M] => "two captures have no --min", %w[--format pprof] => "cannot be written as pprof" }
+          .each do |options, words|
           status, out, err = diff(*options)
           assert_equal [2, ""], [status, out]
           assert_includes err, words
         end
+        assert_includes diff("--by", "class").last, "no Ruby objects in the capture"
         assert_includes diff { |before, _| [before, "1"] }.last, "a capture is compared with one other"
         assert_includes diff { |before, after| [before, after, after] }.last, "a capture is compared with one other"
       end

@@ -13,7 +13,11 @@ module Heapline
       def all
         [[:running, {}], [:killed, {}], [:exited, { by: :gem }]].flat_map do |state, shown|
           NextSteps.for_report(leaky.with(state: state), "4711", shown)
-        end + NextSteps.for_capture("run.hlc") + [{}, { keep: true }].flat_map { |how| NextSteps.for_exit(leaky, how) }
+        end + NextSteps.for_capture("run.hlc") + NextSteps.for_capture("run.hlc", objects: true) + after_exits
+      end
+
+      def after_exits
+        [{}, { keep: true }].flat_map { |how| NextSteps.for_exit(leaky, how) }
       end
 
       def test_only_commands_that_exist_are_named

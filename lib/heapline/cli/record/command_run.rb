@@ -17,7 +17,8 @@ module Heapline
         ENDURED = %w[INT QUIT].freeze
         STEP = 0.02 # seconds between two looks at the processes
 
-        def initialize(words, env:, out:, err:, output: nil, follow: false, native: false, duration: nil)
+        def initialize(words, env:, out:, err:, output: nil, follow: false, native: false, objects: false,
+                       duration: nil)
           @words = words
           @env = env
           @out = out
@@ -25,6 +26,7 @@ module Heapline
           @naming = Naming.new(output)
           @follow = follow
           @native = native
+          @objects = objects
           @duration = duration
           @recordings = []
           @directory = Model::FlightDirectory.new(env)
@@ -67,6 +69,7 @@ module Heapline
         # Children are accounted as ever, but the exit report is left out.
         def environment
           options = RunOptions.from_env(@env["HEAPLINE"]).merge(quiet: true).except(:output, :log, :nofollow)
+          options[:objects] = true if @objects
           env = @env.to_h.merge("HEAPLINE" => RunOptions.to_env(options))
           Run.new(env: env, out: @out, err: @err).environment
              .merge("HEAPLINE_TOP" => nil, "HEAPLINE_RECORD" => wish)

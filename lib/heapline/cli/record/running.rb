@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../../recording/inquiry"
+require_relative "../object_figures"
 require_relative "../running_process"
 require_relative "../waiting"
 require_relative "naming"
@@ -16,10 +17,11 @@ module Heapline
         STEP = 0.05 # seconds between two looks
         LEAVING = 2.0 # seconds for which the end is waited for: a process that does not allocate ends it late
 
-        def initialize(words, env:, err:, output: nil, duration: nil, native: false, **options)
+        def initialize(words, env:, err:, output: nil, duration: nil, native: false, objects: false, **options)
           @err = err
           @options = options
           @naming = Naming.new(output)
+          @objects = objects
           @duration = duration
           @native = native
           @entry = RunningProcess.find(words, env, dead: "it allocates nothing any more")
@@ -28,6 +30,7 @@ module Heapline
         # The exit status.
         def call
           Capture::Extension.load
+          check_objects if @objects
           @naming.check
           inquiry = Recording::Inquiry.new(@entry, native: @native)
           ring = inquiry.ring(timeout: timeout, waiting: -> { say_waiting(@entry) })
@@ -38,6 +41,11 @@ module Heapline
         end
 
         private
+
+        # They are recorded as they are accounted.
+        def check_objects
+          ObjectFigures.demand(Model::Flight.read(@entry.path))
+        end
 
         # SIGTERM and Ctrl-C end the recording, not the process.
         def interruptible

@@ -9,7 +9,7 @@ module Heapline
       # Groups of blocks (Model::Capture::Group) as a table.
       module Groups
         NAMES = { line: "location", file: "file", gem: "gem", library: "library", method: "method", thread: "thread",
-                  tag: "tag" }.freeze
+                  tag: "tag", class: "class" }.freeze
 
         # A Heap::Listing. by: as Heapline::Capture#sites has it; metric: a key of SumsColumns::METRICS; top: rows (0:
         # all); key: its name in JSON.

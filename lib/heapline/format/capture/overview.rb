@@ -10,7 +10,7 @@ module Heapline
       # The answer of `heapline report CAPTURE`: a recording in totals, and of each kind of group the first five.
       class Overview
         TOP = 5
-        GROUPS = { lines: :line, gems: :gem, libraries: :library, threads: :thread, tags: :tag }.freeze
+        GROUPS = { classes: :class, lines: :line, gems: :gem, libraries: :library, threads: :thread, tags: :tag }.freeze
         # Characters of the longest bar.
         BAR = 24
 
@@ -25,7 +25,8 @@ module Heapline
         def sheet(summary, name, problems)
           histograms = [histogram(:sizes, "by size", summary.sizes, :size),
                         histogram(:lifespans, "by lifespan of what was freed", summary.ages, :age)]
-          parts = [totals(summary), calls(summary), *groups(summary), *histograms, following].compact
+          parts = [totals(summary), (calls(summary) unless summary.objects?), *groups(summary), *histograms,
+                   following].compact
           Heap::Sheet.new(kind: "report", dumps: [Heap::Dump.new(name: name, summary: summary)], parts: parts,
                           problems: problems)
         end
@@ -43,12 +44,13 @@ module Heapline
 
         def sentences(summary)
           sums = summary.sums
+          noun = summary.objects? ? "object" : "block"
           ["#{counted(summary.events, "event")}#{rate(summary)}", *lost(summary),
-           "allocated #{Units.bytes(sums.bytes)} in #{counted(sums.allocations, "block")}",
-           "peak #{Units.bytes(sums.peak_bytes)} in #{counted(sums.peak_blocks, "block")} " \
+           "allocated #{Units.bytes(sums.bytes)} in #{counted(sums.allocations, noun)}",
+           "peak #{Units.bytes(sums.peak_bytes)} in #{counted(sums.peak_blocks, noun)} " \
            "at #{Units.duration(summary.peak_at)}",
-           "live at the end #{Units.bytes(sums.live_bytes)} in #{counted(sums.live_blocks, "block")}",
-           "temporary #{Units.bytes(sums.temporary_bytes)} in #{counted(sums.temporary_blocks, "block")}" \
+           "live at the end #{Units.bytes(sums.live_bytes)} in #{counted(sums.live_blocks, noun)}",
+           "temporary #{Units.bytes(sums.temporary_bytes)} in #{counted(sums.temporary_blocks, noun)}" \
            "#{share(sums.temporary_bytes, sums.bytes)}", collections(summary)]
         end
 

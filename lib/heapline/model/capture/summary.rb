@@ -16,11 +16,17 @@ module Heapline
       # collections::     GCs that began; gc_seconds:: for which the program stood still for them; nil: not known
       # calls::           Array of Call, most bytes first, releases last
       # sizes, ages::     Array of Bucket: of what was born by size; of what was freed by lifespan in generations
-      # threads, tags, libraries, gems, lines::  Array of Group, most bytes at the peak first
+      # threads, tags, libraries, gems, lines, classes::  Array of Group, most bytes at the peak first; of blocks there
+      #                   are no classes, of Ruby objects no libraries
       Summary = Struct.new(:command, :ruby, :allocator, :pid, :started_at, :seconds, :events, :lost, :file_bytes,
                            :ending, :sums, :peak_at, :collections, :gc_seconds, :calls, :sizes, :ages, :threads, :tags,
-                           :libraries, :gems, :lines, keyword_init: true) do
+                           :libraries, :gems, :lines, :classes, keyword_init: true) do
         include Heap::Frozen
+
+        # Is it of Ruby objects?
+        def objects?
+          !classes.nil? && !classes.empty?
+        end
 
         # Events a second; nil where no time went by.
         def rate
