@@ -46,12 +46,13 @@ class Scene {
     }
 
     std::vector<Event> events;
-    uint32_t nodes = 0, threads = 0, tags = 0;
+    uint32_t nodes = 0, threads = 0, tags = 0, classes = 0;
 
   private:
     struct Live {
         uint64_t address;
         uint32_t block;
+        bool object;
     };
 
     void names(Writer &writer) {
@@ -63,6 +64,7 @@ class Scene {
         CHECK_EQUAL(node, ++nodes);
         if (nodes % 5 == 0) CHECK_EQUAL(writer.thread("worker", 100 + nodes), ++threads);
         if (nodes % 7 == 0) CHECK_EQUAL(writer.tag("t" + std::to_string(nodes)), ++tags);
+        if (nodes % 9 == 0) CHECK_EQUAL(writer.klass("C" + std::to_string(nodes), nodes % 32), ++classes);
     }
 
     Writer::Call call() {
@@ -72,10 +74,11 @@ class Scene {
                 tags ? static_cast<uint32_t>(random_() % (tags + 1)) : 0, time_};
     }
 
-    void told(const Writer::Call &call, Kind kind, uint32_t block, uint64_t size, uint64_t alignment) {
-        bool allocated = allocates(kind);
-        events.push_back({call.time_ns / 10000 * 10000, size, alignment, block, allocated ? call.stack : 0, call.thread,
-                          allocated ? call.tag : 0, kind});
+    void told(const Writer::Call &call, Kind kind, uint32_t block, uint64_t size, uint64_t alignment,
+              uint32_t klass = 0) {
+        bool born = allocates(kind) || kind == Kind::object;
+        events.push_back({call.time_ns / 10000 * 10000, size, alignment, block, born ? call.stack : 0, call.thread,
+                          born ? call.tag : 0, klass, kind});
     }
 
     void step(Writer &writer) {
@@ -89,8 +92,9 @@ class Scene {
             return told(now, Kind::free_older, 0, 0, 0);
         case 2:
         case 3:
-        case 4:
             return birth(writer, now);
+        case 4:
+            return object(writer, now);
         case 5:
             return live_.empty() ? birth(writer, now) : change(writer, now);
         default:
@@ -98,29 +102,49 @@ class Scene {
         }
     }
 
+    uint32_t number() {
+        if (free_.empty()) return ++highest_;
+        uint32_t number = free_.back();
+        free_.pop_back();
+        return number;
+    }
+
     void birth(Writer &writer, const Writer::Call &now) {
-        uint32_t block = free_.empty() ? ++highest_ : free_.back();
-        if (!free_.empty()) free_.pop_back();
+        uint32_t block = number();
         uint64_t address = next_ += 16, size = uint64_t{1} << random_() % 40;
         bool aligned = random_() % 9 == 0;
         Kind kind = aligned ? Kind::posix_memalign : Kind::malloc;
         writer.birth(kind, address, size, aligned ? 4096 : 0, now);
         told(now, kind, block, size, aligned ? 4096 : 0);
-        live_.push_back({address, block});
+        live_.push_back({address, block, false});
+    }
+
+    void object(Writer &writer, const Writer::Call &now) {
+        uint32_t klass = classes ? static_cast<uint32_t>(random_() % (classes + 1)) : 0, block = number();
+        uint64_t address = next_ += 16, bytes = uint64_t{40} << random_() % 5;
+        writer.object(address, bytes, klass, now);
+        told(now, Kind::object, block, bytes, 0, klass);
+        live_.push_back({address, block, true});
     }
 
     void change(Writer &writer, const Writer::Call &now) {
         Live &live = live_[random_() % live_.size()];
         uint64_t to = random_() % 2 ? live.address : next_ += 16;
-        writer.moved(live.address, to, 5, now);
+        if (live.object)
+            writer.object_moved(live.address, to, 80, now);
+        else
+            writer.moved(live.address, to, 80, now);
         live.address = to;
-        told(now, Kind::resize, live.block, 5, 0);
+        told(now, live.object ? Kind::object_resized : Kind::resize, live.block, 80, 0);
     }
 
     void end(Writer &writer, const Writer::Call &now) {
         std::swap(live_[random_() % live_.size()], live_.back());
-        writer.death(Kind::free, live_.back().address, now);
-        told(now, Kind::free, live_.back().block, 0, 0);
+        if (live_.back().object)
+            writer.object_freed(live_.back().address, now);
+        else
+            writer.death(Kind::free, live_.back().address, now);
+        told(now, live_.back().object ? Kind::object_freed : Kind::free, live_.back().block, 0, 0);
         free_.push_back(live_.back().block);
         live_.pop_back();
     }
@@ -141,7 +165,7 @@ std::vector<Event> all(Reader &reader, size_t most = 1000) {
 
 bool same(const Event &a, const Event &b) {
     return a.kind == b.kind && a.time_ns == b.time_ns && a.size == b.size && a.alignment == b.alignment &&
-           a.block == b.block && a.stack == b.stack && a.thread == b.thread && a.tag == b.tag;
+           a.block == b.block && a.stack == b.stack && a.thread == b.thread && a.tag == b.tag && a.klass == b.klass;
 }
 
 /* Are these the first, or the last, of those that were told? */
