@@ -36,13 +36,13 @@ static void happened(hl_value data, const void *event) {
         hl_recorder_gc_begins();
         break;
     case GC_END_SWEEP:
-        hl_recorder_gc(HL_EVENT_GC_END);
+        hl_record_mark(HL_EVENT_GC_END, 0);
         break;
     case GC_ENTER:
-        hl_recorder_gc(HL_EVENT_GC_ENTER);
+        hl_record_mark(HL_EVENT_GC_ENTER, 0);
         break;
     default:
-        hl_recorder_gc(HL_EVENT_GC_EXIT);
+        hl_record_mark(HL_EVENT_GC_EXIT, 0);
     }
 }
 

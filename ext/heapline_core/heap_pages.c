@@ -93,7 +93,7 @@ uint64_t hl_heap_pages_bytes(void) {
 
 static void count_living(int change) {
     __atomic_store_n(&living, living + (uint64_t)(int64_t)change, __ATOMIC_RELAXED);
-    hl_recorder_ruby_heap(hl_heap_pages_bytes());
+    hl_record_mark(HL_EVENT_RUBY_HEAP, hl_heap_pages_bytes());
 }
 
 static void begins(uintptr_t address) {

@@ -10,7 +10,7 @@
 #include "object_rows.h"
 #include "own_memory.h"
 #include "probe.h"
-#include "recorder.h"
+#include "record_objects.h"
 #include "site_table.h"
 #include "text.h"
 

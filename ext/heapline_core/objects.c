@@ -15,6 +15,7 @@
 #include "object_rows.h"
 #include "object_table.h"
 #include "options.h"
+#include "record_objects.h"
 #include "recorder.h"
 #include "text.h"
 

@@ -56,21 +56,10 @@ void hl_recorder_mapped(const struct hl_mapped *mapping);
 void hl_recorder_unmapping(uintptr_t address, size_t size);
 void hl_recorder_remapped(uintptr_t address, size_t size, const struct hl_mapped *mapping);
 
-/* For gc_events.h: a GC begins; or HL_EVENT_GC_END, _ENTER, _EXIT. */
+/* What the VM does, or a mark that no allocation makes, in two words: enum hl_event. */
+void hl_record_mark(uint32_t event, uint64_t value);
+/* For gc_events.h. */
 void hl_recorder_gc_begins(void);
-void hl_recorder_gc(uint32_t event);
-/* For heap_pages.h: so many bytes has the object heap now. */
-void hl_recorder_ruby_heap(uint64_t bytes);
-
-/* For objects.h, in the hooks. A class is told when the first of its objects is. */
-void hl_record_object(struct hl_lane *lane, uintptr_t object, uint32_t bytes, uint32_t class, uintptr_t caller,
-                      int with_ruby);
-void hl_record_object_freed(uintptr_t object);
-/* bytes: of its slot, where they are others than before; else 0. */
-void hl_record_object_moved(uintptr_t from, uintptr_t to, uint32_t bytes);
-/* A class has a name now; its number will be that of another class. With the guard entered, or in a hook. */
-void hl_record_class_named(uint32_t class);
-void hl_record_class_gone(uint32_t class);
 
 /* This lane's owner ends. */
 void hl_recorder_thread_ends(struct hl_lane *lane);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "record_objects.h"
+
+#include <errno.h>
+
+#include "call_stack.h"
+#include "call_tree.h"
+#include "object_classes.h"
+#include "own_memory.h"
+#include "recording.h"
+
+static uint32_t *told; /* by class: the recording that knows it */
+
+/* ---- classes ---- */
+
+/* The third word of HL_EVENT_CLASS. */
+static uint64_t description(uint32_t class) {
+    const struct hl_object_class *known = hl_object_class(class);
+    size_t length;
+    const char *name = known && known->name ? hl_flight_text(known->name, &length) : NULL;
+    const uint64_t string = name ? hl_tree_string(name, length) : 0;
+    return (known ? known->type : 0) | string << 32;
+}
+
+static void tell_class(struct hl_recording *recording, uint32_t lane, uint32_t class) {
+    const uint64_t described = description(class) | HL_EVENT_FRESH_CLASS;
+    uint64_t *place = hl_event_reserve(recording, lane, 3);
+    if (!place) return;
+    told[class] = hl_recordings.count;
+    place[1] = class;
+    place[2] = described;
+    hl_event_show(place, HL_EVENT_CLASS, hl_event_now());
+}
+
+HL_COLD static void tell_fresh_class(struct hl_recording *recording, uint32_t lane, uint32_t class) {
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    if (!told) told = hl_own_memory(HL_OBJECT_CLASSES_MAX * sizeof(*told));
+    if (told) tell_class(recording, lane, class);
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+}
+
+void hl_record_class_named(uint32_t class) {
+    if (hl_recording() && told && told[class] == hl_recordings.count)
+        hl_recording_mark(HL_EVENT_CLASS, 3, class, description(class));
+}
+
+void hl_record_class_gone(uint32_t class) {
+    if (told) told[class] = 0;
+}
+
+/* ---- objects ---- */
+
+void hl_record_object(struct hl_lane *lane, uintptr_t object, uint32_t bytes, uint32_t class, uintptr_t caller,
+                      int with_ruby) {
+    struct hl_recording *recording = lane->recording;
+    if (HL_UNLIKELY(!recording) && !(recording = hl_recording_prepare(lane))) return;
+    if (HL_LIKELY(hl_recording_enter(recording, lane))) {
+        const uint16_t tag = hl_thread.tag;
+        if (HL_UNLIKELY(!told || told[class] != hl_recordings.count)) tell_fresh_class(recording, lane->index, class);
+        if (HL_UNLIKELY(tag && !hl_load32(&hl_ring.tags[tag]))) hl_event_tell_tag(tag);
+        const uint64_t stack = hl_call_stack_here(&recording->stack, lane, caller, with_ruby ? HL_NO_C_FRAMES : 0);
+        uint64_t *place = hl_event_reserve(recording, lane->index, 3);
+        if (HL_LIKELY(place != NULL)) {
+            place[1] = object | (uint64_t)tag << HL_EVENT_ADDRESS_BITS;
+            place[2] = bytes | (uint64_t) class << HL_EVENT_CLASS_SHIFT | stack << HL_EVENT_STACK_SHIFT;
+            hl_event_show(place, HL_EVENT_OBJECT, hl_event_now());
+        }
+    }
+    hl_recording_leave(recording);
+}
+
+void hl_record_object_freed(uintptr_t object) {
+    struct hl_lane *lane = hl_thread.lane;
+    struct hl_recording *recording = lane ? lane->recording : NULL;
+    if (HL_UNLIKELY(!recording)) {
+        hl_record_mark(HL_EVENT_OBJECT_FREED, object);
+        return;
+    }
+    uint64_t *place =
+        HL_LIKELY(hl_recording_enter(recording, lane)) ? hl_event_reserve(recording, lane->index, 2) : NULL;
+    if (HL_LIKELY(place != NULL)) {
+        place[1] = object;
+        hl_event_show(place, HL_EVENT_OBJECT_FREED, hl_event_now());
+    }
+    hl_recording_leave(recording);
+}
+
+void hl_record_object_moved(uintptr_t from, uintptr_t to, uint32_t bytes) {
+    const int saved = errno;
+    hl_guard_enter(&hl_thread);
+    hl_recording_mark(HL_EVENT_OBJECT_MOVED, 3, from, to | (uint64_t)bytes << HL_EVENT_ADDRESS_BITS);
+    hl_guard_leave(&hl_thread);
+    errno = saved;
+}
