@@ -68,8 +68,10 @@ HL_COLD int hl_native_leave_jit(struct hl_thread *thread, struct hl_registers *a
         const uintptr_t here = *tag, *words = (const uintptr_t *)here;
         if (!hl_native_may_read(thread, here) || !hl_native_may_read(thread, here + HL_TAG_OUTER)) return 0;
         *tag = words[HL_TAG_OUTER / sizeof(*words)];
+        if (*tag <= here) *tag = 0; /* an outer one lies above: this is none, or the last */
         if (here <= at->rsp) continue;
-        /* As __builtin_setjmp of the compilers has them. */
+        /* As __builtin_setjmp of the compilers has them. Of a VM that was built with the C library's (Debian's 3.3 and
+         * 3.4, which have no YJIT) they are something else, and refused. */
         const uintptr_t *jump = words + HL_TAG_JUMP / sizeof(*words);
         const struct hl_registers target = {behind(jump[1]), jump[2], jump[0]};
         if (target.rsp <= at->rsp || target.rsp > here || !hl_native_in_vm(target.pc)) return 0;

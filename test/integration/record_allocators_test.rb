@@ -66,7 +66,8 @@ class RecordAllocatorsTest < Minitest::Test
   RUBY
 
   def test_compiled_code
-    skip "this Ruby has no YJIT" unless Open3.capture2e(RbConfig.ruby, "--yjit", "-e", "").last.success?
+    skip "this Ruby has no YJIT" unless system(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?",
+                                               err: File::NULL)
 
     capture = record(COMPILED, ruby: ["--yjit"], env: { HEAPLINE: "keep" })
     assert_equal "true", @out, @err

@@ -23,8 +23,10 @@ SAME(HL_EC_STACK, rb_execution_context_t, vm_stack);
 SAME(HL_EC_STACK_SIZE, rb_execution_context_t, vm_stack_size);
 SAME(HL_EC_FRAME, rb_execution_context_t, cfp);
 SAME(HL_EC_TAG, rb_execution_context_t, tag);
+#ifndef RUBY_JMP_BUF /* else tags are not followed: see native_walk.c */
 SAME(HL_TAG_JUMP, struct rb_vm_tag, buf);
 SAME(HL_TAG_OUTER, struct rb_vm_tag, prev);
+#endif
 SAME(HL_EC_FIBER, rb_execution_context_t, fiber_ptr);
 SAME(HL_EC_THREAD, rb_execution_context_t, thread_ptr);
 SAME(HL_THREAD_RACTOR, rb_thread_t, ractor);
