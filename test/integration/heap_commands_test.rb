@@ -145,9 +145,9 @@ class HeapCommandsTest < Minitest::Test
     # More than a pipe holds: when it is written, the command has begun to read.
     20.times { writer.write(File.binread(dumps.first, 500_000)) }
     Process.kill(:INT, pid)
-    assert_equal 130, wait(pid).exitstatus
+    status = wait(pid)
     errors.last.close
-    assert_equal "", errors.first.read
+    assert_equal [130, ""], [status.exitstatus, errors.first.read], status.inspect
   ensure
     [reader, writer, *errors].each { |io| io&.close unless io&.closed? }
   end
