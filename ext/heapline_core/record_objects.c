@@ -23,13 +23,8 @@ static uint64_t description(uint32_t class) {
 }
 
 static void tell_class(struct hl_recording *recording, uint32_t lane, uint32_t class) {
-    const uint64_t described = description(class) | HL_EVENT_FRESH_CLASS;
-    uint64_t *place = hl_event_reserve(recording, lane, 3);
-    if (!place) return;
-    told[class] = hl_recordings.count;
-    place[1] = class;
-    place[2] = described;
-    hl_event_show(place, HL_EVENT_CLASS, hl_event_now());
+    if (hl_event_put(recording, lane, HL_EVENT_CLASS, 3, class, description(class) | HL_EVENT_FRESH_CLASS))
+        told[class] = hl_recordings.count;
 }
 
 HL_COLD static void tell_fresh_class(struct hl_recording *recording, uint32_t lane, uint32_t class) {
@@ -61,30 +56,18 @@ void hl_record_object(struct hl_lane *lane, uintptr_t object, uint32_t bytes, ui
         if (HL_UNLIKELY(!told || told[class] != hl_recordings.count)) tell_fresh_class(recording, lane->index, class);
         if (HL_UNLIKELY(tag && !hl_load32(&hl_ring.tags[tag]))) hl_event_tell_tag(tag);
         const uint64_t stack = hl_call_stack_here(&recording->stack, lane, caller, with_ruby ? HL_NO_C_FRAMES : 0);
-        uint64_t *place = hl_event_reserve(recording, lane->index, 3);
-        if (HL_LIKELY(place != NULL)) {
-            place[1] = object | (uint64_t)tag << HL_EVENT_ADDRESS_BITS;
-            place[2] = bytes | (uint64_t) class << HL_EVENT_CLASS_SHIFT | stack << HL_EVENT_STACK_SHIFT;
-            hl_event_show(place, HL_EVENT_OBJECT, hl_event_now());
-        }
+        hl_event_put(recording, lane->index, HL_EVENT_OBJECT, 3, object | (uint64_t)tag << HL_EVENT_ADDRESS_BITS,
+                     bytes | (uint64_t) class << HL_EVENT_CLASS_SHIFT | stack << HL_EVENT_STACK_SHIFT);
     }
     hl_recording_leave(recording);
 }
 
 void hl_record_object_freed(uintptr_t object) {
     struct hl_lane *lane = hl_thread.lane;
-    struct hl_recording *recording = lane ? lane->recording : NULL;
-    if (HL_UNLIKELY(!recording)) {
+    if (HL_LIKELY(lane && lane->recording))
+        hl_recording_write(lane, HL_EVENT_OBJECT_FREED, 2, object, 0);
+    else
         hl_record_mark(HL_EVENT_OBJECT_FREED, object);
-        return;
-    }
-    uint64_t *place =
-        HL_LIKELY(hl_recording_enter(recording, lane)) ? hl_event_reserve(recording, lane->index, 2) : NULL;
-    if (HL_LIKELY(place != NULL)) {
-        place[1] = object;
-        hl_event_show(place, HL_EVENT_OBJECT_FREED, hl_event_now());
-    }
-    hl_recording_leave(recording);
 }
 
 void hl_record_object_moved(uintptr_t from, uintptr_t to, uint32_t bytes) {

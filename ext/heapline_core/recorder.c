@@ -56,15 +56,7 @@ int hl_record_birth(struct hl_lane *lane, uint32_t event, const void *block, siz
 }
 
 void hl_record_death(struct hl_lane *lane, uint32_t event, const void *block) {
-    struct hl_recording *recording = lane->recording;
-    if (HL_UNLIKELY(!recording) && !(recording = hl_recording_prepare(lane))) return;
-    uint64_t *place =
-        HL_LIKELY(hl_recording_enter(recording, lane)) ? hl_event_reserve(recording, lane->index, 2) : NULL;
-    if (HL_LIKELY(place != NULL)) {
-        place[1] = (uintptr_t)block | (uint64_t)hl_thread.tag << HL_EVENT_ADDRESS_BITS;
-        hl_event_show(place, event, hl_event_now());
-    }
-    hl_recording_leave(recording);
+    hl_recording_write(lane, event, 2, (uintptr_t)block | (uint64_t)hl_thread.tag << HL_EVENT_ADDRESS_BITS, 0);
 }
 
 /* ---- what the VM does ---- */
@@ -85,18 +77,6 @@ void hl_recorder_gc_begins(void) {
 
 /* ---- mappings ---- */
 
-static void write_end_of_mapping(struct hl_lane *lane, uint32_t event, uintptr_t address, size_t size) {
-    struct hl_recording *recording = lane->recording;
-    if (!recording && !(recording = hl_recording_prepare(lane))) return;
-    uint64_t *place = hl_recording_enter(recording, lane) ? hl_event_reserve(recording, lane->index, 3) : NULL;
-    if (place) {
-        place[1] = address;
-        place[2] = size;
-        hl_event_show(place, event, hl_event_now());
-    }
-    hl_recording_leave(recording);
-}
-
 /* An end of one (`size` 0: none), then a mapping (NULL: none). heapline's own are none of the program's. */
 static void record_mapping(uint32_t ended, uintptr_t address, size_t size, uint32_t event,
                            const struct hl_mapped *mapping) {
@@ -105,7 +85,7 @@ static void record_mapping(uint32_t ended, uintptr_t address, size_t size, uint3
     const int saved = errno;
     hl_guard_enter(thread);
     struct hl_lane *own = hl_lifecycle_lane(thread), *lane = own ? own : hl_lane_shared_lock();
-    if (lane && size) write_end_of_mapping(lane, ended, address, size);
+    if (lane && size) hl_recording_write(lane, ended, 3, address, size);
     if (lane && mapping)
         hl_record_birth(lane, event, (const void *)mapping->address, mapping->size, 0, mapping->caller,
                         !thread->starting && !thread->exiting);

@@ -180,11 +180,7 @@ int hl_recording_claims_gc(uint64_t count) {
 HL_COLD void hl_recording_tell_generation(struct hl_recording *recording, const struct hl_lane *lane) {
     const uint64_t count = lane->generation - hl_load64(&hl_flight.header->baseline);
     recording->generation = lane->generation;
-    uint64_t *place = hl_recording_claims_gc(count) ? hl_event_reserve(recording, lane->index, 2) : NULL;
-    if (place) {
-        place[1] = count;
-        hl_event_show(place, HL_EVENT_GC, hl_event_now());
-    }
+    if (hl_recording_claims_gc(count)) hl_event_put(recording, lane->index, HL_EVENT_GC, 2, count, 0);
     hl_gc_events_ask();
 }
 
@@ -216,21 +212,8 @@ HL_COLD struct hl_recording *hl_recording_prepare(struct hl_lane *lane) {
     return lane->recording;
 }
 
-/* What the thread's lane, or the shared one, has room for. */
-static void write_mark(struct hl_lane *lane, uint32_t event, uint32_t words, uint64_t one, uint64_t other) {
-    struct hl_recording *recording = lane->recording ? lane->recording : hl_recording_prepare(lane);
-    if (!recording) return;
-    uint64_t *place = hl_recording_enter(recording, lane) ? hl_event_reserve(recording, lane->index, words) : NULL;
-    if (place) {
-        place[1] = one;
-        if (words > 2) place[2] = other;
-        hl_event_show(place, event, hl_event_now());
-    }
-    hl_recording_leave(recording);
-}
-
 void hl_recording_mark(uint32_t event, uint32_t words, uint64_t one, uint64_t other) {
     struct hl_lane *own = hl_lifecycle_lane(&hl_thread), *lane = own ? own : hl_lane_shared_lock();
-    if (lane) write_mark(lane, event, words, one, other);
+    if (lane) hl_recording_write(lane, event, words, one, other);
     if (!own) hl_lane_shared_unlock();
 }

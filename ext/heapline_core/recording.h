@@ -95,6 +95,17 @@ HL_INLINE void hl_event_show(uint64_t *place, uint32_t event, uint64_t time) {
                      __ATOMIC_RELEASE);
 }
 
+/* An event of `words` words, 2 or 3; 0: it is lost. */
+HL_INLINE int hl_event_put(struct hl_recording *recording, uint32_t lane, uint32_t event, uint32_t words, uint64_t one,
+                           uint64_t other) {
+    uint64_t *place = hl_event_reserve(recording, lane, words);
+    if (HL_UNLIKELY(!place)) return 0;
+    place[1] = one;
+    if (words > 2) place[2] = other;
+    hl_event_show(place, event, hl_event_now());
+    return 1;
+}
+
 /* The event that tells the lane's thread: enum hl_event. */
 void hl_event_tell_thread(struct hl_recording *recording, uint32_t lane, uint32_t event);
 /* Before the first event with this tag. */
@@ -128,7 +139,15 @@ HL_INLINE void hl_recording_leave(struct hl_recording *recording) {
     recording->writing--;
 }
 
-/* An event of `words` words, 2 or 3, by a thread that may have no lane. With the guard entered. */
+/* hl_event_put by the lane's owner, where a recording goes on. */
+HL_INLINE void hl_recording_write(struct hl_lane *lane, uint32_t event, uint32_t words, uint64_t one, uint64_t other) {
+    struct hl_recording *recording = lane->recording;
+    if (HL_UNLIKELY(!recording) && !(recording = hl_recording_prepare(lane))) return;
+    if (HL_LIKELY(hl_recording_enter(recording, lane))) hl_event_put(recording, lane->index, event, words, one, other);
+    hl_recording_leave(recording);
+}
+
+/* The same by a thread that may have no lane. With the guard entered. */
 void hl_recording_mark(uint32_t event, uint32_t words, uint64_t one, uint64_t other);
 
 #endif
