@@ -44,7 +44,7 @@ void Analysis::read(const Job &job) {
 void Analysis::fetch(const Event &later, const Event &sooner) {
     if (later.block < blocks_.size()) __builtin_prefetch(&blocks_[later.block], 1);
     uint32_t context = sooner.block < blocks_.size() ? blocks_[sooner.block].context : 0;
-    if (allocates(sooner.kind) || sooner.kind == Kind::object) context = recent_[sooner.stack].context;
+    if (has_stack(sooner.kind)) context = recent_[sooner.stack].context;
     if (context && context < OTHER) __builtin_prefetch(&contexts_[context - 1], 1);
 }
 

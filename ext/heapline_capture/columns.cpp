@@ -33,21 +33,20 @@ void ColumnWriter::add(const Event &event, uint64_t time) {
         op |= OTHER_THREAD;
         put(THREADS, last_.thread = event.thread);
     }
-    const bool is_born = allocates(event.kind) || event.kind == Kind::object;
-    if (has_block(event.kind) || is_object(event.kind)) {
+    if (has_number(event.kind)) {
         put(BLOCKS, fold(int64_t{event.block} - int64_t{last_.block}));
         last_.block = event.block;
     }
     if (has_alignment(event.kind)) put(ALIGNMENTS, event.alignment);
     if (event.kind == Kind::object) put(ALIGNMENTS, event.klass);
-    if (is_born) {
+    if (has_stack(event.kind)) {
         if (event.tag != last_.tag) {
             op |= OTHER_TAG;
             put(TAGS, last_.tag = event.tag);
         }
         put(STACKS, event.stack);
     }
-    if (is_born || is_mark(event.kind) || event.kind == Kind::object_resized) put(SIZES, event.size);
+    if (has_size(event.kind)) put(SIZES, event.size);
     *ends_[OPS]++ = op;
 }
 

@@ -89,17 +89,12 @@ class ColumnReader {
         if (op & OTHER_TAG) last_.tag = columns_[TAGS].number(limits_.tags);
         event.time_ns = time_ns_;
         event.thread = last_.thread;
-        event.block = has_block(kind) || is_object(kind) ? block() : 0;
+        event.block = has_number(kind) ? block() : 0;
         event.alignment = has_alignment(kind) ? columns_[ALIGNMENTS].varint() : 0;
         event.klass = kind == Kind::object ? columns_[ALIGNMENTS].number(limits_.classes) : 0;
-        if (allocates(kind) || kind == Kind::object) {
-            event.stack = columns_[STACKS].number(limits_.stacks);
-            event.size = columns_[SIZES].varint();
-            event.tag = last_.tag;
-        } else {
-            event.stack = event.tag = 0;
-            event.size = is_mark(kind) || kind == Kind::object_resized ? columns_[SIZES].varint() : 0;
-        }
+        event.stack = has_stack(kind) ? columns_[STACKS].number(limits_.stacks) : 0;
+        event.tag = has_stack(kind) ? last_.tag : 0;
+        event.size = has_size(kind) ? columns_[SIZES].varint() : 0;
     }
 
   private:

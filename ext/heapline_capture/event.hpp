@@ -83,6 +83,16 @@ inline bool begins(Kind kind, bool objects) {
 inline bool has_block(Kind kind) {
     return kind <= Kind::vanish;
 }
+/* What an event holds besides its time and its thread: a number in Event::block; a stack and a tag; a size. */
+inline bool has_number(Kind kind) {
+    return has_block(kind) || is_object(kind);
+}
+inline bool has_stack(Kind kind) {
+    return allocates(kind) || kind == Kind::object;
+}
+inline bool has_size(Kind kind) {
+    return has_stack(kind) || is_mark(kind) || kind == Kind::object_resized;
+}
 inline bool has_alignment(Kind kind) {
     return kind >= Kind::memalign && kind <= Kind::cxx_new;
 }

@@ -75,10 +75,14 @@ void Writer::moved(uint64_t old_address, uint64_t new_address, uint64_t size, co
 }
 
 void Writer::vanish(uint64_t address, const Call &call) {
-    uint32_t number = addresses_.remove(address);
+    end_known(addresses_, Kind::vanish, address, call);
+}
+
+void Writer::end_known(Addresses &addresses, Kind kind, uint64_t address, const Call &call) {
+    uint32_t number = addresses.remove(address);
     if (!number) return;
     numbers_.give_back(number);
-    add(Kind::vanish, number, 0, 0, call);
+    add(kind, number, 0, 0, call);
 }
 
 void Writer::object(uint64_t address, uint64_t bytes, uint32_t klass, const Call &call) {
@@ -89,10 +93,7 @@ void Writer::object(uint64_t address, uint64_t bytes, uint32_t klass, const Call
 }
 
 void Writer::object_freed(uint64_t address, const Call &call) {
-    uint32_t number = objects_.remove(address);
-    if (!number) return;
-    numbers_.give_back(number);
-    add(Kind::object_freed, number, 0, 0, call);
+    end_known(objects_, Kind::object_freed, address, call);
 }
 
 void Writer::object_moved(uint64_t from, uint64_t to, uint64_t bytes, const Call &call) {

@@ -108,6 +108,8 @@ class Writer {
 
     void add(Kind kind, uint32_t block, uint64_t size, uint64_t alignment, const Call &call, uint32_t klass = 0);
     void vanish(uint64_t address, const Call &call);
+    /* What is known to live there ends with this event. */
+    void end_known(Addresses &addresses, Kind kind, uint64_t address, const Call &call);
     void map(Kind kind, uint64_t address, uint64_t size, const Call &call);
     bool cut(uint64_t address, uint64_t size, Kind kind, const Call &call);
     uint64_t pages(uint64_t size) const;
