@@ -25,6 +25,7 @@ module Heapline
     NOT_FOUND = 127
 
     # Run the command that `argv` asks for and return the exit status. env, out and err stand for the process's own.
+    # Ctrl-C comes out as Interrupt.
     def self.start(argv, env: ENV, out: $stdout, err: $stderr)
       name, rest = choose(argv)
       status = command(name).new(env: env, out: out, err: err).call(rest)
@@ -36,8 +37,6 @@ module Heapline
       say(err, "#{e.message} (heapline help#{" #{name}" if name != "help"})", USAGE)
     rescue Error => e
       say(err, e.message, PROBLEM)
-    rescue Interrupt
-      130
     end
 
     # The class of a command.
