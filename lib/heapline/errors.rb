@@ -2,7 +2,12 @@
 
 module Heapline
   # What all errors of heapline have in common.
-  class Error < StandardError; end
+  class Error < StandardError
+    # What a SystemCallError is about, in words: "Permission denied" of "Permission denied @ rb_sysopen - /a/b".
+    def self.reason(error)
+      error.message[/\A[^@]*[^@ ]/]
+    end
+  end
 
   # Figures were asked of a process that runs without the preloaded core.
   class NotEnabled < Error; end

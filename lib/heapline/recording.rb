@@ -68,7 +68,7 @@ module Heapline
       FileUtils.rm_f(path)
       File.open(path, File::WRONLY | File::CREAT | File::EXCL | File::NOFOLLOW | File::BINARY, 0o600)
     rescue SystemCallError => e
-      raise Error, "the capture cannot be written to #{path}: #{e.message[/\A[^@]*[^@ ]/]}"
+      raise Error, "the capture cannot be written to #{path}: #{Error.reason(e)}"
     end
 
     def special?
@@ -84,7 +84,7 @@ module Heapline
     rescue Error, SystemCallError => e
       @file.close
       FileUtils.rm_f(path)
-      raise e.is_a?(Error) ? e : Error.new("nothing was recorded: #{e.message[/\A[^@]*[^@ ]/]}")
+      raise e.is_a?(Error) ? e : Error.new("nothing was recorded: #{Error.reason(e)}")
     ensure
       FileUtils.rm_f(taken) if taken
     end

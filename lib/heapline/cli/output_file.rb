@@ -15,7 +15,7 @@ module Heapline
       rescue Errno::EPIPE
         raise
       rescue SystemCallError => e
-        raise Error, "the output cannot be written to #{path}: #{e.message[/\A[^@]*[^@ ]/]}"
+        raise Error, "the output cannot be written to #{path}: #{Error.reason(e)}"
       end
 
       def self.replaceable?(path)

@@ -94,7 +94,7 @@ module Heapline
       rescue Errno::ENOENT, Errno::ENOTDIR
         []
       rescue SystemCallError => e
-        raise FlightError, "flight directory #{path} cannot be read: #{e.message}"
+        raise FlightError, "flight directory #{path} cannot be read: #{Error.reason(e)}"
       end
 
       def entry(name)

@@ -80,7 +80,7 @@ module Heapline
         @file = file
         @entry = entry
       rescue SystemCallError => e
-        raise FlightError, "flight file #{entry.path} cannot be opened: #{e.message}"
+        raise FlightError, "flight file #{entry.path} cannot be opened: #{Error.reason(e)}"
       end
 
       # exec keeps the process and begins a new file in place of this one. Until it is there, or the new program turns

@@ -19,7 +19,7 @@ module Heapline
         File.mkfifo(@path, 0o600)
         @io = File.open(@path, File::RDONLY | File::NONBLOCK | File::NOFOLLOW)
       rescue SystemCallError => e
-        raise FlightError, "no pipe can be made beside #{path}: #{e.message}"
+        raise FlightError, "no pipe can be made beside #{path}: #{Error.reason(e)}"
       end
 
       # The path of the pipe at which `reader` (a pid) waits.

@@ -90,7 +90,7 @@ module Heapline
 
         "is for another machine" unless MACHINE.all? { |part| beginning[part] == own[part] }
       rescue SystemCallError => e
-        "cannot be read: #{e.message[/\A[^@]*[^@ ]/]}"
+        "cannot be read: #{Error.reason(e)}"
       end
 
       def own

@@ -49,7 +49,7 @@ module Heapline
         recorded = figures.delete(:recorded_ns)
         Model::Replay::Plan.new(name: name, recorded_seconds: recorded / 1e9, **figures)
       rescue SystemCallError => e
-        raise Error, "#{name} cannot be read: #{e.message[/\A[^@]*[^@ ]/]}"
+        raise Error, "#{name} cannot be read: #{Error.reason(e)}"
       end
     end
   end
