@@ -317,23 +317,12 @@ static VALUE chosen_sites(const struct hl_flight_sums *sums) {
 
 /* ---- Ruby objects ---- */
 
-static VALUE type_name(uint8_t type) {
-    static const char *const names[] = {
-        "T_NONE", "T_OBJECT", "T_CLASS",  "T_MODULE", "T_FLOAT",  "T_STRING", "T_REGEXP",  "T_ARRAY",
-        "T_HASH", "T_STRUCT", "T_BIGNUM", "T_FILE",   "T_DATA",   "T_MATCH",  "T_COMPLEX", "T_RATIONAL",
-        NULL,     "T_NIL",    "T_TRUE",   "T_FALSE",  "T_SYMBOL", "T_FIXNUM", "T_UNDEF",   NULL,
-        NULL,     NULL,       "T_IMEMO",  "T_NODE",   "T_ICLASS", "T_ZOMBIE", "T_MOVED",
-    };
-    const char *name = type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
-    return name ? rb_enc_interned_str_cstr(name, rb_utf8_encoding()) : rb_sprintf("T_%u", type);
-}
-
-/* One row in the order of OBJECT_FIELDS. */
+/* One row; its values are in the order of docs/flight-file.md. */
 static VALUE object_row(const struct hl_object_sums *row) {
     const VALUE values[] = {
         UINT2NUM(row->site),
         shared_text(row->class_name),
-        type_name(row->type),
+        UINT2NUM(row->type),
         UINT2NUM(row->flags),
         ULL2NUM(row->allocated),
         ULL2NUM(row->freed),

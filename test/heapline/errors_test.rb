@@ -5,14 +5,14 @@ require "heapline/errors"
 
 module Heapline
   class ErrorsTest < Minitest::Test
-    def reason(...)
-      Error.reason(assert_raises(SystemCallError, ...))
+    def assert_reason(words, &)
+      assert_equal words, Error.reason(assert_raises(SystemCallError, &))
     end
 
     def test_the_reason_is_without_rubys_functions_and_paths
-      assert_equal "No such file or directory", reason { File.open("/nonexistent") }
-      assert_equal "Is a directory", reason { File.binread("/") }
-      assert_equal "Permission denied", reason { raise Errno::EACCES }
+      assert_reason("No such file or directory") { File.open("/nonexistent") }
+      assert_reason("Is a directory") { File.binread("/") }
+      assert_reason("Permission denied") { raise Errno::EACCES }
     end
   end
 end

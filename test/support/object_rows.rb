@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "heapline/model/object_type"
 require "heapline/native"
 
 # Programs that account Ruby objects, and what their flight files tell of them. For tests with FlightRun.
@@ -30,8 +31,9 @@ module ObjectRows
   # The Rows in a flight file.
   def object_rows(path)
     sites = Heapline::Native.read_flight(path, nil)[:sites].to_h { |site| [site[:number], site] }
-    Heapline::Native.object_rows(path, nil).map do |number, *figures|
-      Row.new(*sites.fetch(number).values_at(:path, :line), *figures)
+    Heapline::Native.object_rows(path, nil).map do |number, class_name, type, *figures|
+      type = Heapline::Model::ObjectType.name_of(type)
+      Row.new(*sites.fetch(number).values_at(:path, :line), class_name, type, *figures)
     end
   end
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "flight_sites"
+require_relative "object_type"
 require_relative "objects"
 
 module Heapline
@@ -22,8 +23,8 @@ module Heapline
       def self.site(place, class_name, type, flags, allocated, freed, bytes_allocated, bytes_freed, since, old,
                     bytes_since, bytes_old, age_sum, age_max, temporary, freed_since, bytes_freed_since)
         name = class_name || ("(unnamed class)" if flags.anybits?(UNNAMED))
-        ObjectSite.new(place.location, place.tag, name, type, flags.anybits?(HIDDEN), allocated, freed,
-                       bytes_allocated, bytes_freed, since - freed_since, bytes_since - bytes_freed_since,
+        ObjectSite.new(place.location, place.tag, name, ObjectType.name_of(type), flags.anybits?(HIDDEN), allocated,
+                       freed, bytes_allocated, bytes_freed, since - freed_since, bytes_since - bytes_freed_since,
                        since - (freed_since - old), bytes_since - (bytes_freed_since - bytes_old), since, bytes_since,
                        age_sum, age_max, temporary, 0)
       end

@@ -31,7 +31,7 @@ module Heapline
         file.object(site, "Cache", type: 12, allocated: 10, freed: 4, bytes_allocated: 800, bytes_freed: 320,
                                    age_sum: 9, age_max: 5, temporary: 2)
       end.fetch(0)
-      expected = { site: 4, class_name: "Cache", type: "T_DATA", flags: 0, allocated: 10, freed: 4,
+      expected = { site: 4, class_name: "Cache", type: 12, flags: 0, allocated: 10, freed: 4,
                    bytes_allocated: 800, bytes_freed: 320, allocated_since: 10, freed_old: 0,
                    bytes_allocated_since: 800, bytes_freed_old: 0, age_sum: 9, age_max: 5, temporary: 2,
                    freed_since: 4, bytes_freed_since: 320 }
@@ -63,7 +63,7 @@ module Heapline
         file.object(site, "User", type: 8, allocated: 1)
         file.object(file.ruby_site("b.rb", 1), "User", allocated: 4)
       end
-      assert_equal([["T_OBJECT", 5, 4, 7, 0], ["T_HASH", 1, 0, 0, 0], ["T_OBJECT", 4, 0, 0, 0]],
+      assert_equal([[1, 5, 4, 7, 0], [8, 1, 0, 0, 0], [1, 4, 0, 0, 0]],
                    found.map { |row| row.values_at(:type, :allocated, :freed, :age_max, :flags) })
     end
 
