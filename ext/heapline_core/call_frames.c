@@ -38,12 +38,17 @@ static uint32_t ruby_frame(const struct hl_ruby_line *line) {
     return number ? number : nameless;
 }
 
+enum { WORDS = 64 };
+
+static const char *outer_frames(uint32_t skipped, char words[WORDS]) {
+    hl_text(words, WORDS, "(%u outer frames)", skipped);
+    return words;
+}
+
 uint32_t hl_call_frame_of(const struct hl_ruby_line *line, uint32_t skipped) {
-    char words[64];
+    char words[WORDS];
     if (line) return line->line ? ruby_frame(line) : HL_CALL_NO_LINE;
-    if (!skipped) return hl_tree_note("(unknown frame)");
-    hl_text(words, sizeof(words), "(%u outer frames)", skipped);
-    return hl_tree_note(words);
+    return hl_tree_note(skipped ? outer_frames(skipped, words) : "(unknown frame)");
 }
 
 HL_COLD uint32_t hl_call_public_frame(void) {
@@ -97,10 +102,6 @@ HL_COLD uint32_t hl_call_note(uint32_t parent, const char *words) {
 }
 
 HL_COLD uint32_t hl_call_skipped(uint32_t skipped) {
-    const int saved = errno;
-    hl_guard_enter(&hl_thread);
-    const uint32_t frame = hl_call_frame_of(NULL, skipped);
-    hl_guard_leave(&hl_thread);
-    errno = saved;
-    return frame ? hl_tree_node(0, frame) : 0;
+    char words[WORDS];
+    return hl_call_note(0, outer_frames(skipped, words));
 }
