@@ -39,6 +39,7 @@ module Heapline
       Extension.load
       @name = path
       @objects = choice.objects?
+      @chosen = choice.words.freeze
       @native = Native::Capture.new(path)
       @native.analyse(*choice.arguments(@native), &progress)
     end
@@ -61,7 +62,8 @@ module Heapline
       ended, peaked, events, lost, collections, _, paused = @native.counts
       began = (@native.spans.first if events.positive?) || 0
       Model::Capture::Summary.new(
-        **origin, seconds: (ended - began).fdiv(NANOSECONDS), events: events, lost: lost, file_bytes: @native.bytes,
+        **origin, chosen: @chosen, seconds: (ended - began).fdiv(NANOSECONDS), events: events, lost: lost,
+                  file_bytes: @native.bytes,
                   ending: @native.totals && @native.totals[:ending], sums: sums, peak_at: peaked.fdiv(NANOSECONDS),
                   collections: collections, gc_seconds: paused&.fdiv(NANOSECONDS), calls: calls,
                   sizes: Model::Capture::Bucket.of(@native.size_rows),

@@ -36,6 +36,14 @@ module Heapline
         @kind == :objects
       end
 
+      # What was chosen, for people; empty where it is all of malloc's blocks.
+      def words
+        [*("mappings" if @kind == :mappings), *("Ruby objects" if objects?),
+         *("class #{@class_name}" if @class_name), *("born from #{seconds(@from)}" if @from),
+         *("until #{seconds(@to)}" if @to), *("thread #{@thread}" if @thread), *("tag #{@tag}" if @tag),
+         *(lived if @lifespan)]
+      end
+
       # What Native::Capture#analyse takes. Raises Error where the capture has no such thread, tag or class, or no
       # objects.
       def arguments(native)
@@ -52,6 +60,24 @@ module Heapline
         return :objects if objects
 
         mappings ? :mappings : :blocks
+      end
+
+      # Without noughts at the end.
+      def seconds(number)
+        "#{number.to_i == number ? number.to_i : number} s"
+      end
+
+      def lived
+        ends = [@lifespan.begin || 0, @lifespan.end].uniq
+        return "lived #{ends.first} #{unit(ends.first)} or longer" unless ends.last
+
+        "lived #{ends.join(" to ")} #{unit(ends.last)}"
+      end
+
+      def unit(number)
+        return "s" if @in_seconds
+
+        number == 1 ? "GC" : "GCs"
       end
 
       # Several may have one name.

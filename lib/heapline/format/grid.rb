@@ -20,7 +20,11 @@ module Heapline
         @terminal = terminal
         @name = name
         @columns = fitting(columns, dispensable - [sort])
+        @left_out = (columns - @columns).map(&:title)
       end
+
+      # Titles of the columns for which there was no room.
+      attr_reader :left_out
 
       # The heading and one line a row, without line ends.
       def lines

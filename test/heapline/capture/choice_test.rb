@@ -57,6 +57,17 @@ module Heapline
         end.message)
       end
 
+      def test_in_words
+        assert_empty Choice.new.words
+        assert_equal ["mappings", "born from 1.5 s", "until 20 s", "thread main", "tag a"],
+                     Choice.new(mappings: true, from: 1.5, to: 20.0, thread: "main", tag: :a).words
+        assert_equal ["Ruby objects", "class Foo", "lived 0 to 1 GC"],
+                     Choice.new(objects: true, class_name: "Foo", lifespan: 0..1).words
+        assert_equal [["lived 5 GCs or longer"], ["lived 3 GCs"], ["lived 0 to 0.5 s"]],
+                     [Choice.new(lifespan: (5..)), Choice.new(lifespan: 3..3),
+                      Choice.new(lifespan: 0..0.5, in_seconds: true)].map(&:words)
+      end
+
       def test_a_capture_without_objects
         native = Native.new([], [], [])
         assert_match(/heapline record --objects/, assert_raises(Error) do

@@ -20,7 +20,8 @@ module Heapline
       def lines(width, *rows, columns: [Column.new(:size, "size", 0), Column.new(:more, "more", 6)])
         terminal = Terminal.new(StringIO.new, { "LANG" => "C.UTF-8" }, width: width)
         options = { columns: columns, sort: :size, terminal: terminal, dispensable: %i[size more] }
-        Names.new(rows, name: "what", **options).lines
+        @grid = Names.new(rows, name: "what", **options)
+        @grid.lines
       end
 
       def test_figures_right_and_the_name_last
@@ -34,6 +35,9 @@ module Heapline
 
       def test_what_is_dispensable_goes_but_never_the_sorted_column
         assert_equal "  size▼  what", lines(30, Row.new(7, "a")).first
+        assert_equal ["more"], @grid.left_out
+        lines(80, Row.new(7, "a"))
+        assert_empty @grid.left_out
       end
     end
   end

@@ -7,7 +7,7 @@ module Heapline
   module Format
     module Capture
       # A capture as a gzipped profile for pprof, with whole stacks; see Format::Pprof for the layout. Labels of a
-      # sample are its thread and tag.
+      # sample are its thread and tag, and of Ruby objects their class, with the kind object.
       class Pprof < Format::Pprof
         # [type, unit, figure of Model::Capture::Sums]; inuse is what was live at the end.
         TYPES = [%w[alloc_objects count allocations], %w[alloc_space bytes bytes],
@@ -25,6 +25,7 @@ module Heapline
         # The uncompressed profile (binary String).
         def profile(capture)
           @frame_numbers = {}.compare_by_identity
+          @kind = capture.objects? ? "object" : nil
           super
         end
 
@@ -42,10 +43,12 @@ module Heapline
           frames = stack.frames.empty? ? Weights::UNKNOWN : stack.frames
           message = Protobuf.new.integers(1, frames.reverse.map { |frame| number_of(frame) })
           message.integers(2, TYPES.map { |_, _, figure| stack.sums.public_send(figure) })
-          { "thread" => stack.thread, "tag" => stack.tag }.each do |key, value|
-            message.message(3, label(key, value)) if value
-          end
+          labels(stack).each { |key, value| message.message(3, label(key, value)) if value }
           message.bytes
+        end
+
+        def labels(stack)
+          { "thread" => stack.thread, "tag" => stack.tag, "kind" => @kind, "class" => stack.class_name }
         end
 
         def number_of(frame)
@@ -66,7 +69,8 @@ module Heapline
 
         def comments(summary, problems)
           ["heapline #{VERSION}", "command: #{summary.command.join(" ")}", "pid: #{summary.pid}",
-           "ruby: #{summary.ruby}", "allocator: #{summary.allocator}", *problems]
+           *summary.chosen.map { |words| "chosen: #{words}" }, "ruby: #{summary.ruby}",
+           "allocator: #{summary.allocator}", *problems]
         end
       end
     end

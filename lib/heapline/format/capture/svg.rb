@@ -61,17 +61,18 @@ module Heapline
         def picture(summary)
           height = HEAD + (@layout.depth * ROW) + (4 * ROW)
           Format::Svg.picture([*head(summary), *@layout.places.map { |place| frame(place) }, *foot(height)].join("\n"),
-                              style: STYLE, label: title(summary), class: "flame", width: WIDTH, height: height,
-                              viewBox: "0 0 #{WIDTH} #{height}")
+                              style: STYLE, label: [title(summary), *summary.chosen].join(", "), class: "flame",
+                              width: WIDTH, height: height, viewBox: "0 0 #{WIDTH} #{height}")
         end
 
         def title(summary)
-          "#{summary.command.join(" ")}: #{Weights::TITLES.fetch(@metric)}, #{amount(@root)}"
+          "#{Weights::TITLES.fetch(@metric)}, #{amount(@root)}: #{summary.command.join(" ")}"
         end
 
         def head(summary)
-          about = ["pid #{summary.pid}", Units.duration(summary.seconds), summary.ruby.to_s[/\Aruby \S+/],
-                   summary.allocator, @direction == :bottom_up ? "who allocated, callers below" : "callers below"]
+          about = [*summary.chosen, "pid #{summary.pid}", Units.duration(summary.seconds),
+                   summary.ruby.to_s[/\Aruby \S+/], summary.allocator,
+                   @direction == :bottom_up ? "who allocated, callers below" : "callers below"]
           [Format::Svg.text(MARGIN, 20, "title", cut(title(summary), WIDTH * LETTER / 8.6)),
            Format::Svg.text(MARGIN, 37, "soft", cut(about.compact.join(" · "), WIDTH))]
         end

@@ -17,7 +17,13 @@ module Heapline
 
         def heading(sheet)
           lines = sheet.dumps.flat_map { |dump| dump(dump) }
-          [@terminal.style("heapline #{sheet.kind}", :bold), *lines.map { |line| "  #{line}" }]
+          [*title(sheet).map { |line| @terminal.style(line, :bold) }, *lines.map { |line| "  #{line}" }]
+        end
+
+        # What was asked for, and of which blocks.
+        def title(sheet)
+          chosen = sheet.dumps.first.summary.chosen.to_a
+          Wrap.parts(["heapline #{sheet.kind}", *chosen.map { |words| cut(@terminal.inert(words)) }], @terminal)
         end
 
         def dump(dump)

@@ -81,11 +81,18 @@ module Heapline
         def listing(part)
           return ["  none"] if part.rows.empty?
 
-          lines = Grid.new(part, terminal: @terminal, directory: @directory).lines
+          grid = Grid.new(part, terminal: @terminal, directory: @directory)
           left = part.total && (part.total - part.rows.size)
-          return lines unless left&.positive?
+          below = [*("#{Units.count(left)} more; all: --top 0" if left&.positive?), *narrow(grid.left_out)]
+          [*grid.lines, *below.map { |line| "  #{@terminal.style(line, :dim)}" }]
+        end
 
-          [*lines, "  #{@terminal.style("#{Units.count(left)} more; all: --top 0", :dim)}"]
+        # Which columns gave way, in lines.
+        def narrow(titles)
+          return [] if titles.empty?
+
+          *others, last = titles
+          Wrap.parts(["no room for:", *others.map { |title| "#{title}," }, last], @terminal, separator: " ")
         end
 
         def problems(problems)

@@ -9,6 +9,7 @@ module Heapline
       #
       # command, ruby, allocator, pid::  of the process
       # started_at::      Time
+      # chosen::          Array of String: which blocks it is about, in words; empty: all of malloc's
       # seconds::         how long it was recorded; with a choice of time: how much of it was read
       # events, lost::    counts; file_bytes:: size of the capture
       # ending::          "exit 0", "signal 9", "stopped"; nil: the recording was not brought to its end
@@ -18,9 +19,9 @@ module Heapline
       # sizes, ages::     Array of Bucket: of what was born by size; of what was freed by lifespan in generations
       # threads, tags, libraries, gems, lines, classes::  Array of Group, most bytes at the peak first; of blocks there
       #                   are no classes, of Ruby objects no libraries
-      Summary = Struct.new(:command, :ruby, :allocator, :pid, :started_at, :seconds, :events, :lost, :file_bytes,
-                           :ending, :sums, :peak_at, :collections, :gc_seconds, :calls, :sizes, :ages, :threads, :tags,
-                           :libraries, :gems, :lines, :classes, keyword_init: true) do
+      Summary = Struct.new(:command, :ruby, :allocator, :pid, :started_at, :chosen, :seconds, :events, :lost,
+                           :file_bytes, :ending, :sums, :peak_at, :collections, :gc_seconds, :calls, :sizes, :ages,
+                           :threads, :tags, :libraries, :gems, :lines, :classes, keyword_init: true) do
         include Heap::Frozen
 
         # Is it of Ruby objects?

@@ -36,6 +36,20 @@ module Heapline
           assert_includes workers, "#{oracle.sums { |block| block.thread == "worker" }[1]}B"
         end
 
+        def test_objects_say_so_and_of_which_class
+          builder = Captures::Builder.new
+          3.times { |at| builder.object(at, 40, "Foo", [["make", "/a.rb", 1, nil, nil]], thread: "main") }
+          builder.object(5, 160, "Bar\e", [["make", "/a.rb", 1, nil, nil]], thread: "main")
+          builder.birth(6, 7, [["make", "/a.rb", 1, nil, nil]])
+          blocks, objects = [{}, { objects: true }].map do |choice|
+            Captures.file(builder.to_s) { |path| rendered(Pprof, Heapline::Capture.open(path, **choice)) }
+          end
+          tags = pprof("-tags", "-unit=B", "-sample_index=alloc_space", kept(objects, "run.pb.gz"))
+          assert_match(/kind: Total 280.0B\s+280.0B .*: object$/, tags)
+          assert_match(/class: Total 280.0B\s+160.0B .*: Bar\\x1B\s+120.0B .*: Foo$/, tags)
+          refute_match(/kind|class/, pprof("-tags", kept(blocks, "run.pb.gz")))
+        end
+
         def test_equal_captures_give_equal_bytes_and_hostile_names_are_inert
           assert_equal random(Pprof).first, random(Pprof).first
           refute_includes pprof("-raw", kept(hostile(Pprof), "run.pb.gz")), "\e"

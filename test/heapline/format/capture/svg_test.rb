@@ -52,11 +52,22 @@ module Heapline
           assert_equal 3, (drawn.count { |frame| frame.first.start_with?("main") })
         end
 
+        def test_it_says_what_was_chosen
+          builder = Captures::Builder.new
+          builder.birth(0, 600, [MAIN], thread: "main")
+          picture = Captures.file(builder.to_s) do |path|
+            rendered(Svg, Heapline::Capture.open(path, from: 0, to: 2.5, thread: "main"), metric: :temporary)
+          end
+          assert_includes picture, ">temporary, 0 B: ruby</text>"
+          assert_includes picture, ">born from 0 s · until 2.5 s · thread main · pid 4711".b
+          assert_includes picture, 'aria-label="temporary, 0 B: ruby, born from 0 s, until 2.5 s, thread main"'
+        end
+
         # What stands beside each other above a frame is no wider than that, and no two overlap.
         def test_a_random_capture_adds_up
           picture, oracle = random(Svg, metric: :allocated)
           drawn = frames(picture)
-          assert_includes picture, "#{Units.bytes(oracle.sums[1])}</text>"
+          assert_includes picture, "allocated, #{Units.bytes(oracle.sums[1])}: ruby</text>"
           drawn.group_by { |frame| frame[2] }.each_value do |row|
             row.sort_by { |frame| frame[1] }.each_cons(2) { |a, b| assert_operator a[1] + a[3], :<=, b[1] + 0.03 }
             assert_operator row.sum(&:last), :<=, 1180.1

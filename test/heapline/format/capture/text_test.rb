@@ -23,6 +23,11 @@ module Heapline
           assert_includes render, "cut short"
         end
 
+        def test_what_was_chosen_stands_at_the_head
+          assert_equal "heapline report - thread \\x1B[31m - until 2 s\n",
+                       render(chosen: ["thread \e[31m", "until 2 s"]).lines.first
+        end
+
         def test_what_could_not_be_read
           assert_includes render(problems: ["5 events were lost"]), "    5 events were lost\n"
         end

@@ -25,6 +25,17 @@ module Heapline
           end
         end
 
+        def test_columns_that_gave_way_are_named
+          listing = Listing.new(rows: [1], total: 1, name: "what", label: ->(_) { Label.new(text: "name" * 8) },
+                                columns: %w[one two three].map do |name|
+                                  Columns::Column.new(key: name, title: "#{name} title", figure: :itself, unit: :count)
+                                end)
+          sheet = Sheet.new(kind: "x", dumps: [], parts: [listing], problems: [])
+          refute_match(/no room/, shown(sheet, columns: 80))
+          assert_match(/^  no room for: three title\n\z/, shown(sheet, columns: 60))
+          assert_match(/^  no room for: two title, three title\n\z/, shown(sheet, columns: 40))
+        end
+
         def test_plain_ascii_where_there_is_nothing_else
           sheets(shop).each { |sheet| assert_predicate shown(sheet, env: { "LANG" => "C" }), :ascii_only? }
           assert_match(/sessions -> Array/, shown(sheets(shop)[4], env: { "LANG" => "C" }))
