@@ -33,9 +33,10 @@ export function button(text: Child, attributes: Record<string, string>, action: 
   return made;
 }
 
-/** A labelled choice; `change` gets the chosen key. */
-export function select(label: string, choices: [string, string][], change: (key: string) => void): HTMLElement {
+/** A labelled choice; `change` gets the chosen key. now: the key that is chosen, where it is not the first. */
+export function select(label: string, choices: [string, string][], change: (key: string) => void, now?: string): HTMLElement {
   const list = el("select", {}, ...choices.map(([key, text]) => el("option", { value: key }, text)));
+  if (now !== undefined) list.value = now;
   list.addEventListener("change", () => change(list.value));
   return el("label", { class: "choice" }, el("span", {}, label), list);
 }

@@ -48,3 +48,8 @@ export function milliseconds(number: number): string {
 export function slope(bytesPerHour: number): string {
   return `${bytesPerHour > 0 ? "+" : ""}${bytes(bytesPerHour)}/h`;
 }
+
+/** Seconds as the command line takes them. */
+export function seconds(at: number): string {
+  return `${at.toFixed(at < 10 ? 3 : 2)} s`;
+}

@@ -201,14 +201,17 @@ void Analysis::resize(const Event &event) {
         sums->allocated.bytes += event.size;
         sums->live.bytes += event.size - before;
     }
+    if (watcher_) watcher_->resize(event.block, block.context - 1, before, event.size, event.time_ns);
     note_live();
 }
 
 void Analysis::mark(const Event &event) {
     if (event.kind == Kind::gc_start) {
         generation_++;
-        collections_++;
+        collections_.start(event.size, end_ns_);
         timeline_.at(end_ns_).collections++;
+    } else if (event.kind == Kind::gc_end) {
+        collections_.end(end_ns_);
     } else if (event.kind == Kind::lost) {
         lost_ += event.size;
     } else if (!has_block(event.kind)) {
@@ -220,6 +223,7 @@ void Analysis::mark(const Event &event) {
 void Analysis::pause(const Event &event) {
     tells_pauses_ = true;
     const uint64_t began = std::max(pause_began_, query_.from_ns);
+    event.kind == Kind::gc_enter ? collections_.enter(end_ns_) : collections_.exit(end_ns_);
     pause_began_ = event.kind == Kind::gc_enter ? end_ns_ : UINT64_MAX;
     if (event.kind == Kind::gc_enter || began >= end_ns_) return;
     paused_ns_ += end_ns_ - began;

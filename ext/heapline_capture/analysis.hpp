@@ -16,6 +16,7 @@
 
 #include "../heapline_heap/column.hpp"
 #include "../heapline_heap/job.hpp"
+#include "collections.hpp"
 #include "event.hpp"
 #include "reader.hpp"
 #include "timeline.hpp"
@@ -72,6 +73,8 @@ class Watcher {
     virtual ~Watcher() = default;
     virtual void birth(uint64_t block, uint64_t size, uint64_t time_ns) = 0;
     virtual void end(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary) = 0;
+    /* An object moved into another slot. */
+    virtual void resize(uint64_t block, uint32_t context, uint64_t before, uint64_t after, uint64_t time_ns) = 0;
     /* It lived on. */
     virtual void rest(uint64_t block, uint32_t context, uint64_t size) = 0;
 };
@@ -123,8 +126,9 @@ class Analysis {
     const Timeline &timeline() const {
         return timeline_;
     }
-    uint64_t collections() const {
-        return collections_;
+    /* Those that began in the query's time. */
+    const std::vector<Collection> &collections() const {
+        return collections_.all();
     }
     /* Is it known when the program stood still for GC? For how long it did. */
     bool tells_pauses() const {
@@ -181,7 +185,8 @@ class Analysis {
     Sums sums_;
     uint32_t peak_ = 0; /* which peak this is */
     uint32_t generation_ = 0;
-    uint64_t peak_ns_ = 0, end_ns_ = 0, events_ = 0, lost_ = 0, collections_ = 0, unknown_ends_ = 0;
+    uint64_t peak_ns_ = 0, end_ns_ = 0, events_ = 0, lost_ = 0, unknown_ends_ = 0;
+    Collections collections_;
     bool tells_pauses_ = false;
     uint64_t pause_began_ = UINT64_MAX, paused_ns_ = 0; /* UINT64_MAX: none */
     std::array<Figures, KINDS> calls_;

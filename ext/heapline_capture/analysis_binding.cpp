@@ -90,9 +90,21 @@ VALUE sums(VALUE self) {
 VALUE counts(VALUE self) {
     const Analysis &analysis = *analysed(self).analysis;
     return rb_ary_new_from_args(7, ULL2NUM(analysis.end_ns()), ULL2NUM(analysis.peak_ns()), ULL2NUM(analysis.events()),
-                                ULL2NUM(analysis.lost()), ULL2NUM(analysis.collections()),
+                                ULL2NUM(analysis.lost()), ULL2NUM(analysis.collections().size()),
                                 ULL2NUM(analysis.unknown_ends()),
                                 analysis.tells_pauses() ? ULL2NUM(analysis.paused_ns()) : Qnil);
+}
+
+/* collections -> Array of [GCs before it, ns of its beginning, of its end or nil, for which the program stood still] */
+VALUE collections(VALUE self) {
+    const Analysis &analysis = *analysed(self).analysis;
+    VALUE rows = rb_ary_new();
+    for (const Collection &each : analysis.collections()) {
+        VALUE end = each.end_ns == Collections::UNKNOWN ? Qnil : ULL2NUM(each.end_ns);
+        VALUE paused = analysis.tells_pauses() ? ULL2NUM(each.paused_ns) : Qnil;
+        rb_ary_push(rows, rb_ary_new_from_args(4, ULL2NUM(each.number), ULL2NUM(each.begin_ns), end, paused));
+    }
+    return rows;
 }
 
 /* call_rows -> Array of [function, is it a release?, calls, bytes]; a function may have several rows */
@@ -144,6 +156,7 @@ void define_analysis(VALUE capture) {
     rb_define_method(capture, "analyse", RUBY_METHOD_FUNC(analyse), -1);
     rb_define_method(capture, "sums", RUBY_METHOD_FUNC(sums), 0);
     rb_define_method(capture, "counts", RUBY_METHOD_FUNC(counts), 0);
+    rb_define_method(capture, "collections", RUBY_METHOD_FUNC(collections), 0);
     rb_define_method(capture, "call_rows", RUBY_METHOD_FUNC(call_rows), 0);
     rb_define_method(capture, "size_rows", RUBY_METHOD_FUNC(size_rows), 0);
     rb_define_method(capture, "age_rows", RUBY_METHOD_FUNC(age_rows), 0);

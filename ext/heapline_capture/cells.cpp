@@ -59,7 +59,7 @@ void Cells::keep() {
 
 Cells::Place Cells::now(uint64_t time_ns) {
     while (passed_ < places_.size() && places_[passed_] <= births_) passed_++;
-    return {static_cast<uint8_t>(spans_.at(time_ns)), passed_};
+    return {static_cast<uint8_t>(spans_.at(time_ns)), false, passed_};
 }
 
 void Cells::birth(uint64_t block, uint64_t, uint64_t time_ns) {
@@ -72,12 +72,20 @@ void Cells::end(uint64_t block, uint32_t context, uint64_t size, uint64_t time_n
     add(born_[block], context, size, tick(now(time_ns)), temporary);
 }
 
+void Cells::resize(uint64_t block, uint32_t context, uint64_t before, uint64_t after, uint64_t time_ns) {
+    end(block, context, before, time_ns, false);
+    birth(block, after, time_ns);
+    born_[block].moved = true;
+}
+
 void Cells::rest(uint64_t block, uint32_t context, uint64_t size) {
     add(born_[block], context, size, LIVES, false);
 }
 
 void Cells::add(Place born, uint32_t context, uint64_t size, unsigned ended, bool temporary) {
-    cells_[key_of(rows_.at(context), tick(born), ended, temporary)].add(size);
+    Figures &figures = cells_[key_of(rows_.at(context), tick(born), ended, temporary)];
+    figures.count += !born.moved;
+    figures.bytes += size;
     while (cells_.size() > most_ && Spans::COUNT >> shift_ > 1) coarsen();
 }
 
@@ -86,7 +94,7 @@ void Cells::coarsen() {
     std::vector<std::pair<Place, unsigned>> places;
     for (unsigned span = 0; span < Spans::COUNT; span++)
         for (unsigned passed = before_[span]; passed <= before_[span + 1]; passed++) {
-            const Place place = {static_cast<uint8_t>(span), static_cast<uint16_t>(passed)};
+            const Place place = {static_cast<uint8_t>(span), false, static_cast<uint16_t>(passed)};
             places.emplace_back(place, tick(place));
         }
     shift_++;

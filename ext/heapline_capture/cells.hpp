@@ -4,7 +4,9 @@
  * they were temporary. Time is cut into ticks: at the beginning of each span, and at each moment at which the peak of a
  * window may be (moments.hpp). For every window that begins and ends between two spans the sums of cells are exact, its
  * peak included. It is filled by another pass of the same query, so contexts have the numbers that they had in the
- * first one; where there are more than `most` cells, each two spans become one.
+ * first one; where there are more than `most` cells, each two spans become one. An object that moves into a slot of
+ * another size is from then on as if it had been born then, so a window that begins in between has it, too; it counts
+ * as one only till then.
  */
 #ifndef HEAPLINE_CAPTURE_CELLS_HPP
 #define HEAPLINE_CAPTURE_CELLS_HPP
@@ -27,6 +29,7 @@ class Cells : public Watcher {
 
     void birth(uint64_t block, uint64_t size, uint64_t time_ns) override;
     void end(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary) override;
+    void resize(uint64_t block, uint32_t context, uint64_t before, uint64_t after, uint64_t time_ns) override;
     void rest(uint64_t block, uint32_t context, uint64_t size) override;
 
     uint64_t width_ns() const {
@@ -45,6 +48,7 @@ class Cells : public Watcher {
     /* As short as it can be told: the span, and how many moments were before. */
     struct Place {
         uint8_t span;
+        bool moved; /* counted before, in a slot of another size */
         uint16_t passed;
     };
     static constexpr unsigned LIVES = (1u << 13) - 1; /* in place of the tick of the end */

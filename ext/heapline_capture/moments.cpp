@@ -33,6 +33,12 @@ void Moments::end(uint64_t block, uint32_t, uint64_t size, uint64_t time_ns, boo
     live_[born_[block]] -= size;
 }
 
+/* As Cells has it: one ends, and one that is larger or smaller begins. */
+void Moments::resize(uint64_t block, uint32_t context, uint64_t before, uint64_t after, uint64_t time_ns) {
+    end(block, context, before, time_ns, false);
+    birth(block, after, time_ns);
+}
+
 void Moments::move(uint64_t time_ns) {
     const unsigned now = spans_.at(time_ns);
     if (now == span_) return;

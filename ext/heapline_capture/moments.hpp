@@ -43,7 +43,8 @@ class Spans {
 
 class Moments : public Watcher {
   public:
-    /* After so many births, in this span, the blocks born from span `from` on held more than ever before. */
+    /* After so many births (and changes of size), in this span, the blocks born from span `from` on held more than ever
+     * before. */
     struct Moment {
         unsigned from, span;
         uint64_t births;
@@ -53,6 +54,7 @@ class Moments : public Watcher {
 
     void birth(uint64_t block, uint64_t size, uint64_t time_ns) override;
     void end(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary) override;
+    void resize(uint64_t block, uint32_t context, uint64_t before, uint64_t after, uint64_t time_ns) override;
     void rest(uint64_t, uint32_t, uint64_t) override {}
 
     /* By span. Nothing is watched any more. */

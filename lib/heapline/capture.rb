@@ -30,16 +30,22 @@ module Heapline
     # The path as it was given.
     attr_reader :name
 
-    # Is all that is told of Ruby objects, and not of blocks?
-    def objects?
-      @objects
+    # What all is told of: :blocks, :mappings or (Ruby) :objects.
+    def kind
+      @choice.kind
     end
 
-    def initialize(path, choice = Choice.new, progress = nil)
+    # Is all that is told of Ruby objects, and not of blocks?
+    def objects?
+      @choice.objects?
+    end
+
+    # native_names: where they were asked for before.
+    def initialize(path, choice = Choice.new, progress = nil, native_names: nil)
       Extension.load
       @name = path
-      @objects = choice.objects?
-      @chosen = choice.words.freeze
+      @choice = choice
+      @native_names = native_names
       @native = Native::Capture.new(path)
       @native.analyse(*choice.arguments(@native), &progress)
     end
@@ -62,13 +68,21 @@ module Heapline
       ended, peaked, events, lost, collections, _, paused = @native.counts
       began = (@native.spans.first if events.positive?) || 0
       Model::Capture::Summary.new(
-        **origin, chosen: @chosen, seconds: (ended - began).fdiv(NANOSECONDS), events: events, lost: lost,
+        **origin, chosen: @choice.words, seconds: (ended - began).fdiv(NANOSECONDS), events: events, lost: lost,
                   file_bytes: @native.bytes,
                   ending: @native.totals && @native.totals[:ending], sums: sums, peak_at: peaked.fdiv(NANOSECONDS),
                   collections: collections, gc_seconds: paused&.fdiv(NANOSECONDS), calls: calls,
                   sizes: Model::Capture::Bucket.of(@native.size_rows),
                   ages: Model::Capture::Bucket.of(@native.age_rows), **groups
       )
+    end
+
+    # A Capture of the Ruby objects beside the blocks, by the same choice; nil where none were recorded, or where this
+    # one is not of blocks. The file is read once more. progress: as for open.
+    def of_objects(&progress)
+      return unless kind == :blocks && @native.classes.any?
+
+      Capture.new(name, @choice.of_objects, progress, native_names: native_names)
     end
 
     # Model::Capture::Sums of all chosen blocks.
@@ -130,6 +144,16 @@ module Heapline
       end
     end
 
+    # Array of Model::Capture::Collection: the GCs that began in the time that is chosen, in their order.
+    def collections
+      @native.collections.map do |before, begin_ns, end_ns, paused_ns|
+        Model::Capture::Collection.new(
+          generation: before + 1, time: begin_ns.fdiv(NANOSECONDS),
+          seconds: end_ns && (end_ns - begin_ns).fdiv(NANOSECONDS), gc_seconds: paused_ns&.fdiv(NANOSECONDS)
+        )
+      end
+    end
+
     private
 
     def origin
@@ -141,8 +165,8 @@ module Heapline
 
     def groups
       { threads: sites(by: :thread), tags: tags.size > 1 ? sites(by: :tag) : [].freeze,
-        libraries: @objects ? [].freeze : sites(by: :library), gems: sites(by: :gem), lines: sites(by: :line),
-        classes: @objects ? sites(by: :class) : [].freeze }
+        libraries: objects? ? [].freeze : sites(by: :library), gems: sites(by: :gem), lines: sites(by: :line),
+        classes: objects? ? sites(by: :class) : [].freeze }
     end
 
     def calls

@@ -99,11 +99,96 @@ class BrowserCaptureTest < Minitest::Test
 
   def test_one_thread_and_one_tag
     page = open_capture
+    choose(page, "Show", "allocated")
     choose(page, "Thread", "2")
     assert_equal "100 B in all", whole(page)
     choose(page, "Thread", "-1")
     choose(page, "Tag", "0")
     assert_equal "900 B in all", whole(page)
+  end
+
+  # The worker has most when the others have not: of it the page tells another moment, and says so.
+  def test_of_which_moment_the_peak_of_one_thread_is
+    builder = planted
+    short = builder.birth(40 * MS, 150, [MAIN], thread: "worker")
+    builder.end(50 * MS, short, thread: "worker")
+    page = open_capture(builder)
+    assert_equal "1.00 kB in all", whole(page)
+    choose(page, "Thread", "2")
+    assert_equal "100 B in all: what of this thread was live when most was live of all. When it had most itself, " \
+                 "heapline report says with --thread.", whole(page)
+    choose(page, "Tag", "1")
+    assert_match(/this thread and tag was live.*with --thread and --tag\.\z/, whole(page))
+    choose(page, "Show", "allocated")
+    assert_equal "100 B in all", whole(page)
+  end
+
+  # Of Foo 40 bytes at 1 ms that stay, of Bar 80 by the worker from 20 to 40 ms.
+  def planted_with_objects
+    planted.tap do |builder|
+      events = builder.events.dup
+      builder.events.clear
+      builder.object(1 * MS, 40, "Foo", [MAIN, LOAD], thread: "main")
+      other = builder.object(20 * MS, 80, "Bar", [MAIN], thread: "worker")
+      builder.object_freed(40 * MS, other)
+      builder.events.concat(events)
+      order = builder.events.each_with_index.sort_by { |event, at| [event.time, at] }.map(&:first)
+      builder.events.replace(order)
+    end
+  end
+
+  def test_objects_beside_blocks
+    page = open_capture(planted_with_objects)
+    assert_equal "1.00 kB in all", whole(page)
+    choose(page, "Of", "objects")
+    assert_equal "120 B in all", whole(page)
+    assert_equal ["120 B", "40 B", "120 B"], texts(page, ".summary dd:not(.note)").first(3)
+    assert_includes frames(page), "Foo, 40 B, 33 %"
+    assert_equal %w[Bar Foo], locations(page)
+    choose(page, "Sum by", "line")
+    assert_equal ["/srv/app.rb:1", "/srv/shop.rb:12"], locations(page)
+    assert_equal "Ruby objects", page.value("document.activeElement.selectedOptions[0].textContent")
+    choose(page, "Sum by", "class")
+    page.click("tbody .open")
+    assert_equal "1 frame matches: 80 B of 120 B passed through, 67 %", whole(page)
+  end
+
+  def test_what_is_chosen_stays_with_the_other_view
+    page = open_capture(planted_with_objects)
+    window(page, 10, 30)
+    choose(page, "Show", "allocated")
+    choose(page, "Paths", "up")
+    choose(page, "Thread", "2")
+    page.press("/")
+    page.type("main")
+    choose(page, "Of", "objects")
+    assert_equal "1 frame matches: 80 B of 80 B passed through, 100 %", whole(page)
+    assert_match(/\ARuby objects born from 0.0\d+ s until/, texts(page, ".ranges + .toolbar .found").first)
+    choose(page, "Of", "blocks")
+    assert_equal "1 frame matches: 100 B of 100 B passed through, 100 %", whole(page)
+    page.click(".ranges + .toolbar button")
+    choose(page, "Of", "objects")
+    assert_equal "All Ruby objects of the recording.", texts(page, ".ranges + .toolbar .found").first
+  end
+
+  def test_no_choice_where_there_are_blocks_alone
+    refute_includes texts(open_capture, ".choice span"), "Of"
+  end
+
+  def test_each_gc_is_a_mark
+    builder = Captures::Builder.new
+    builder.header["version"] = 2
+    builder.birth(0, 600, [MAIN, LOAD])
+    [[100, :gc_enter], [101, :gc_start, 7], [110, :gc_exit], [150, :gc_end], [600, :gc_start, 8], [601, :gc_start, 9],
+     [1000, :thread_start]].each { |ms, kind, size| builder.mark(ms * MS, kind, size.to_i) }
+    page = open_capture(builder)
+    assert_equal ["GC 8: from 0.101 s until 0.150 s; the program stood still 10.0 ms",
+                  "2 GCs, 9 to 10: from 0.600 s; the program stood still 0.00 ms"], texts(page, ".gc-mark title")
+    first, second = page.value("Array.from(document.querySelectorAll('line.gc'), (each) => " \
+                               "each.getBoundingClientRect().height)")
+    assert_operator first, :>, second
+    assert_equal ["stood still for GC", "0.010 s", "3 GCs, 1.0 % of the time"],
+                 texts(page, ".summary div:last-child > *")
   end
 
   def test_search_marks_and_tells_its_share
@@ -196,15 +281,21 @@ class BrowserCaptureTest < Minitest::Test
 
   def test_for_everybody
     [false, true].each do |dark|
-      page = open_capture(dark: dark)
+      page = open_capture(planted_with_objects, dark: dark)
       page.press("/")
       page.type("Xml")
+      assert_empty violations(page)
+      choose(page, "Of", "objects")
       assert_empty violations(page)
     end
   end
 
   def test_narrow
-    assert open_capture(width: 400).value("document.documentElement.scrollWidth <= 400")
+    page = open_capture(planted_with_objects, width: 390)
+    %w[objects blocks].each do |kind|
+      choose(page, "Of", kind)
+      assert page.value("document.documentElement.scrollWidth <= 390")
+    end
   end
 
   # A picture has no text outside of its frames, no script, and is dark where the system is.

@@ -87,16 +87,16 @@ module Heapline
     end
 
     # Every window between two spans: what is told of each stack is what the engine tells of it.
-    def assert_cells(capture, path, spans: 64, **options)
+    def assert_cells(capture, path, spans: 64, windows: windows(spans), choice: {}, figures: 0..7, **options)
       stacks = capture.stacks
       width, starts, bytes = capture.cells(stacks.each_index.to_a, **options)
       assert_equal spans, starts.size - 1
       cells = decoded(bytes)
-      windows(spans).each do |from, to|
-        part = Capture.open(path, from: from * width, to: (to * width if to < spans))
-        expected = part.stacks.to_h { |stack| [stack.to_a.first(3), stack.sums.to_a] }
-        found = summed(cells, starts, starts[from], starts[to]).transform_keys { |row| stacks[row].to_a.first(3) }
-        assert_equal expected, found
+      windows.each do |from, to|
+        part = Capture.open(path, from: from * width, to: (to * width if to < spans), **choice)
+        expected = part.stacks.to_h { |stack| [stack.to_a.first(4), stack.sums.to_a] }
+        found = summed(cells, starts, starts[from], starts[to]).transform_keys { |row| stacks[row].to_a.first(4) }
+        assert_equal(*[expected, found].map { |sums| sums.transform_values { |row| row.values_at(*figures) } })
       end
     end
 
@@ -108,6 +108,49 @@ module Heapline
 
     def test_cells_tell_of_every_window_what_a_choice_of_time_does
       each_random { |capture, _, builder| Captures.file(builder.to_s) { |path| assert_cells(capture, path) } }
+    end
+
+    # Objects that are born and swept, of which some move into other slots.
+    def random_objects(seed, moves:)
+      random = Random.new(seed)
+      builder = Captures::Builder.new
+      live = []
+      600.times do |at|
+        time = at * 200_000
+        builder.mark(time, :gc_start) if (at % 20).zero?
+        if random.rand < 0.6 || live.empty?
+          live << builder.object(time, 40, %w[Foo Bar].sample(random: random), [["m#{random.rand(3)}", "a.rb", 1]])
+        elsif moves && random.rand < 0.4
+          builder.object_resized(time, live.sample(random: random), [40, 80, 160].sample(random: random))
+        else
+          builder.object_freed(time, live.delete_at(random.rand(live.size)))
+        end
+      end
+      builder
+    end
+
+    def test_cells_of_objects
+      Captures.file(random_objects(6, moves: false).to_s) do |path|
+        assert_cells(Capture.open(path, objects: true), path, choice: { objects: true })
+      end
+    end
+
+    # Bytes are exact in every window that does not begin between birth and move; numbers are of those that were born.
+    def test_cells_of_objects_that_move
+      Captures.file(random_objects(6, moves: true).to_s) do |path|
+        assert_cells(Capture.open(path, objects: true), path, choice: { objects: true }, figures: [0, 1, 3, 5, 7],
+                                                              windows: [[0, 64], [0, 32], [0, 1]])
+      end
+    end
+
+    def test_objects_beside_blocks
+      Captures.file(planted_objects.to_s) do |path|
+        capture = Capture.open(path, from: 0.001)
+        assert_equal [:objects, 2], [capture.of_objects.kind, capture.of_objects.sums.allocations]
+        assert_nil capture.of_objects.of_objects
+        assert_nil Capture.open(path, mappings: true).of_objects
+      end
+      Captures.file(Captures.random(1, 20).to_s) { |path| assert_nil Capture.open(path).of_objects }
     end
 
     def test_few_cells_make_spans_longer
@@ -262,12 +305,35 @@ module Heapline
       end
     end
 
+    # Two pieces, with the program's own time between them; one piece in which a GC ends and another begins; a GC of
+    # which the beginning is not in the recording; one whose end is not.
+    def planted_collections
+      builder = Captures::Builder.new
+      builder.header["version"] = 2
+      [[0, :gc_enter], [1, :gc_end], [2, :gc_exit],
+       [10, :gc_enter], [11, :gc_start, 7], [13, :gc_exit], [20, :gc_enter], [24, :gc_end], [25, :gc_start, 8],
+       [27, :gc_exit], [30, :gc_start, 9]].each { |ms, kind, size| builder.mark(ms * 1_000_000, kind, size.to_i) }
+      builder
+    end
+
+    def test_each_gc
+      Captures.file(planted_collections.to_s) do |path|
+        capture = Capture.open(path)
+        assert_equal [[8, 0.011, 0.013, 0.007], [9, 0.025, nil, 0.003], [10, 0.03, nil, 0.0]],
+                     capture.collections.map(&:to_a)
+        assert_equal 3, capture.summary.collections
+        assert_equal [9, 10], Capture.open(path, from: 0.02).collections.map(&:generation)
+        assert_equal [8], Capture.open(path, to: 0.02).collections.map(&:generation)
+      end
+    end
+
     def test_an_older_capture_tells_no_time_in_gc
       builder = Captures::Builder.new
       builder.mark(1_000_000, :gc_start)
       Captures.file(builder.to_s) do |path|
         assert_nil Capture.open(path).summary.gc_seconds
         assert_nil Capture.open(path).timeline.first.gc_seconds
+        assert_equal [[1, 0.001, nil, nil]], Capture.open(path).collections.map(&:to_a)
       end
     end
 

@@ -4,7 +4,7 @@
 # true of them, found slowly.
 module Captures
   KINDS = { malloc: 1, calloc: 2, realloc: 3, posix_memalign: 6, mmap: 10, resize: 14, remap: 15, free: 16, munmap: 18,
-            vanish: 19, free_older: 20, thread_start: 24, gc_start: 26, lost: 28,
+            vanish: 19, free_older: 20, thread_start: 24, gc_start: 26, gc_end: 27, lost: 28,
             gc_enter: 29, gc_exit: 30, object: 22, object_freed: 23, object_resized: 31 }.freeze
   BIRTHS = %i[malloc calloc realloc posix_memalign mmap].freeze
   CHANGES = %i[resize remap].freeze

@@ -1,6 +1,6 @@
 // Blocks by who allocated them, when they were born and when they ended: sums of any part of them. What is not chosen is as if it
 // had not been recorded, but for the peak of a thread or tag: it is told what of it was live when most of the time's blocks were.
-import type { CaptureReport, Metric } from "./data";
+import type { Metric, View } from "./data";
 
 /** What is shown. Spans: from the first on, and before the last. */
 export interface Choice {
@@ -25,8 +25,8 @@ export class Cells {
   private readonly blocks: Float64Array;
   private readonly bytes: Float64Array;
 
-  constructor(private readonly report: CaptureReport) {
-    const numbers = varints(atob(report.cells));
+  constructor(private readonly view: View) {
+    const numbers = varints(atob(view.cells));
     const count = numbers.length / 5;
     [this.row, this.born, this.ended, this.temporary] = [new Uint32Array(count), new Uint16Array(count), new Uint16Array(count), new Uint8Array(count)];
     [this.blocks, this.bytes] = [new Float64Array(count), new Float64Array(count)];
@@ -41,7 +41,7 @@ export class Cells {
   }
 
   sum({ from, to, thread, tag }: Choice): Sums {
-    const { rows, starts } = this.report;
+    const { rows, starts } = this.view;
     const [first, end] = [starts[from], starts[to]];
     const peak = this.peak(first, end);
     const made = (): Float64Array => new Float64Array(rows.node.length);
@@ -69,7 +69,7 @@ export class Cells {
       if (this.ended[cell] < end) change[this.ended[cell] - first] -= this.bytes[cell];
     }
     // What ends a span is no moment at which most can be live.
-    const ends = new Set(this.report.starts.map((start) => start - 1));
+    const ends = new Set(this.view.starts.map((start) => start - 1));
     let [peak, most] = [-1, 0];
     for (let tick = first, live = 0; tick < end; tick++) {
       live += change[tick - first];

@@ -94,6 +94,7 @@ export class Flame {
   /** A colour for each gem and library; the application has one of its own. */
   private hue(frame: number): string {
     if (frame === 0 || this.frames.kind(frame) === FrameKind.Special) return "hue-none";
+    if (this.frames.kind(frame) === FrameKind.Class) return "hue-none class";
     const gem = this.frames.gem(frame);
     if (!gem) return this.frames.kind(frame) === FrameKind.Native ? "hue-5" : "hue-3";
     let hash = 0;

@@ -1,5 +1,5 @@
 // Trees of call paths: from the outermost frame down, or from who allocated up to the callers.
-import type { CaptureReport } from "./data";
+import type { View } from "./data";
 
 export class Paths {
   /** Children of a node are in `below` from `first[node]` to before `first[node + 1]`. */
@@ -45,11 +45,11 @@ export class Paths {
   }
 }
 
-export function topDown({ nodes, rows }: CaptureReport): Paths {
+export function topDown({ nodes, rows }: View): Paths {
   return new Paths(nodes.parent, nodes.frame, rows.node);
 }
 
-export function bottomUp({ nodes, rows }: CaptureReport): Paths {
+export function bottomUp({ nodes, rows }: View): Paths {
   const [parent, frame] = [[0], [0]];
   const numbers = new Map<number, number>();
   const ends = rows.node.map((end) => {

@@ -2,19 +2,15 @@
 import { scaleLinear } from "d3-scale";
 import { area, line } from "d3-shape";
 import { button, el, svg } from "../dom";
-import { bytes } from "../units";
-import { type CaptureReport, spans } from "./data";
+import { bytes, seconds } from "../units";
+import { spans, type Gcs, type View } from "./data";
+import { gcMark, marks } from "./gcs";
 
 const HEIGHT = 200; // pixels
 const MARGIN = { top: 18, right: 12, bottom: 24, left: 76 };
 const CURVES = [["live", "most_bytes", 0], ["RSS", "rss", 1], ["Ruby heap", "heap_bytes", 2]] as const;
 
 type Point = [number, number];
-
-/** Seconds as the command line takes them. */
-export function seconds(at: number): string {
-  return `${at.toFixed(at < 10 ? 3 : 2)} s`;
-}
 
 export class Plot {
   readonly element: HTMLElement;
@@ -24,11 +20,11 @@ export class Plot {
   private readonly begin: number;
   private width = 0;
 
-  /** changed: spans that are chosen, from the first and before the second. */
-  constructor(private readonly report: CaptureReport, private readonly changed: (from: number, to: number) => void) {
-    this.begin = report.plot.time[0] ?? 0;
-    this.sliders = [this.slider("Born from", 0, 0), this.slider("Until", spans(report), 1)];
-    const whole = button("The whole time", { class: "quiet" }, () => this.choose(0, spans(report)));
+  /** now: what is chosen. noun: of what is shown. changed: spans that are chosen, from the first and before the second. */
+  constructor(private readonly view: View, private readonly gcs: Gcs, now: { from: number; to: number }, private readonly noun: string, private readonly changed: (from: number, to: number) => void) {
+    this.begin = view.plot.time[0] ?? 0;
+    this.sliders = [this.slider("Born from", now.from, 0), this.slider("Until", now.to, 1)];
+    const whole = button("The whole time", { class: "quiet" }, () => this.choose(0, spans(view)));
     const rows = this.sliders.map((slider) => el("label", { class: "range" }, el("span", {}, slider.getAttribute("aria-label")), slider));
     this.element = el("div", {}, this.legend(), this.room, el("div", { class: "ranges" }, ...rows), el("div", { class: "toolbar" }, whole, this.words));
     new ResizeObserver(() => { if (this.room.clientWidth !== this.width) this.draw(); }).observe(this.room);
@@ -40,11 +36,11 @@ export class Plot {
   }
 
   private time(span: number): number {
-    return this.begin + span * this.report.width;
+    return this.begin + span * this.view.width;
   }
 
   private slider(label: string, at: number, which: 0 | 1): HTMLInputElement {
-    const made = el("input", { type: "range", min: "0", max: String(spans(this.report)), step: "1", value: String(at), "aria-label": label });
+    const made = el("input", { type: "range", min: "0", max: String(spans(this.view)), step: "1", value: String(at), "aria-label": label });
     made.addEventListener("input", () => {
       const [from, to] = this.chosen;
       // At least one span is left.
@@ -67,33 +63,32 @@ export class Plot {
     const [start, end] = [seconds(this.time(from)), seconds(this.time(to))];
     this.sliders[0].setAttribute("aria-valuetext", start);
     this.sliders[1].setAttribute("aria-valuetext", end);
-    this.words.textContent = from === 0 && to === spans(this.report) ? "All blocks of the recording." :
-      `Blocks born from ${start} until ${end}. "Live" is what of them was live then, "temporary" what was freed until then, "at peak" what was live when most of them was.`;
+    this.words.textContent = from === 0 && to === spans(this.view) ? `All ${this.noun} of the recording.` :
+      `${this.noun.replace(/^./, (letter) => letter.toUpperCase())} born from ${start} until ${end}. "Live" is what of them was live then, "temporary" what was freed until then, "at peak" what was live when most of them was.`;
   }
 
   private legend(): HTMLElement {
-    const { plot } = this.report;
+    const { plot } = this.view;
     const there = CURVES.filter(([, key]) => plot[key].some((value) => value !== null));
-    const collections = plot.collections.reduce((sum, value) => sum + value, 0);
     return el("ul", { class: "legend" }, ...there.map(([name, , colour]) => el("li", {}, el("span", { class: `swatch swatch-${colour}` }), name)),
-      collections > 0 && el("li", {}, el("span", { class: "swatch gc-swatch" }), `${collections} GC${collections === 1 ? "" : "s"}`));
+      this.gcs.time.length > 0 && el("li", {}, el("span", { class: "swatch gc-swatch" }), "GCs, by how long the program stood still"));
   }
 
   private get x(): (seconds: number) => number {
-    return scaleLinear().domain([this.begin, this.time(spans(this.report))]).range([MARGIN.left, this.width - MARGIN.right]);
+    return scaleLinear().domain([this.begin, this.time(spans(this.view))]).range([MARGIN.left, this.width - MARGIN.right]);
   }
 
   private draw(): void {
     this.width = this.room.clientWidth;
     if (this.width === 0) return;
-    const { plot } = this.report;
+    const { plot } = this.view;
     const { x } = this;
     const curves = CURVES.map(([name, key, colour]) => ({ name, colour, points: plot.time.map((time, at): [number, number | null] => [time + plot.step, plot[key][at]]).filter((point): point is Point => point[1] !== null) }));
     const most = Math.max(...curves.flatMap(({ points }) => points.map(([, value]) => value)), 1);
     const y = scaleLinear().domain([0, most]).nice(4).range([HEIGHT - MARGIN.bottom, MARGIN.top]);
     const path = line<Point>(([time]) => x(time), ([, value]) => y(value));
     const below = area<Point>(([time]) => x(time), y(0), ([, value]) => y(value));
-    const ticks = scaleLinear().domain([this.begin, this.time(spans(this.report))]).ticks(Math.max(2, Math.floor(this.width / 120)));
+    const ticks = scaleLinear().domain([this.begin, this.time(spans(this.view))]).ticks(Math.max(2, Math.floor(this.width / 120)));
     const peak = x(plot.peak_at);
     this.room.replaceChildren(svg(
       "svg", { class: "chart", viewBox: `0 0 ${this.width} ${HEIGHT}`, role: "img", "aria-label": `Memory over time; most was live after ${seconds(plot.peak_at)}` },
@@ -104,7 +99,7 @@ export class Plot {
       ...ticks.map((tick) => svg("text", { class: "tick", x: x(tick), y: HEIGHT - 6, "text-anchor": "middle" }, `${tick} s`)),
       svg("path", { class: "below curve-0", d: below(curves[0].points) ?? "" }),
       ...curves.map(({ name, colour, points }) => svg("path", { class: `curve curve-${colour}`, d: path(points) ?? "" }, svg("title", {}, name))),
-      ...plot.time.flatMap((time, at) => (plot.collections[at] > 0 ? [svg("line", { class: "gc", x1: x(time), x2: x(time), y1: y(0) - 6, y2: y(0) })] : [])),
+      ...marks(this.gcs, x).map((mark) => gcMark(mark, y(0))),
       svg("line", { class: "peak", x1: peak, x2: peak, y1: MARGIN.top - 4, y2: y(0) }),
       svg("text", { class: "tick", x: peak, y: MARGIN.top - 7, "text-anchor": peak > this.width / 2 ? "end" : "start" }, "peak"),
       ...["before", "after"].map((which) => svg("rect", { class: "shade", "data-which": which, y: MARGIN.top, height: HEIGHT - MARGIN.top - MARGIN.bottom })),

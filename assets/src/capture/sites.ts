@@ -4,9 +4,9 @@ import { el, place, section, select } from "../dom";
 import { type Column, Grid, type Named } from "../grid";
 import { bytes, count } from "../units";
 import type { Sums } from "./cells";
-import { type CaptureReport, FrameKind, type Frames, type Metric, METRICS } from "./data";
+import { FrameKind, type Frames, type Metric, METRICS, type View } from "./data";
 
-type Grouping = "line" | "method" | "file" | "gem" | "thread" | "tag";
+type Grouping = "class" | "line" | "method" | "file" | "gem" | "thread" | "tag";
 
 const GROUPINGS: [Grouping, string][] = [["line", "line"], ["method", "method"], ["file", "file"], ["gem", "gem"], ["thread", "thread"], ["tag", "tag"]];
 
@@ -25,7 +25,7 @@ const COLUMNS: Column<Rows>[] = [
   of("count", "Blocks that were born", 5),
 ];
 
-interface Site { line: string; method: string; file: string; gem: string }
+interface Site { line: string; method: string; file: string; gem: string; class: string }
 
 export class Sites {
   readonly element: HTMLElement;
@@ -34,21 +34,23 @@ export class Sites {
   private grouping: Grouping = "line";
   private sums: Sums | null = null;
 
-  /** opened: with the words of a row that was chosen. */
-  constructor(private readonly report: CaptureReport, private readonly frames: Frames, opened: (words: string) => void) {
+  /** metric: sorted by. opened: with the words of a row that was chosen. */
+  constructor(private readonly view: View, private readonly frames: Frames, metric: Metric, opened: (words: string) => void) {
+    const objects = view.kind === "objects";
+    if (objects) this.grouping = "class";
     const cache = new Map<number, Site>();
-    this.sites = report.rows.node.map((node) => {
+    this.sites = view.rows.node.map((node) => {
       let found = cache.get(node);
       if (!found) cache.set(node, (found = this.site(node)));
       return found;
     });
-    this.grid = new Grid<Rows>(COLUMNS, report.metric, this.rows(null), {
+    this.grid = new Grid<Rows>(COLUMNS, metric, this.rows(null), {
       caption: "Where memory was allocated", nothing: "Nothing was allocated.", title: ({ grouping }) => (grouping === "line" ? "location" : grouping),
       name: (rows, row, attributes) => [el("button", { type: "button", title: rows.name(row), ...attributes }, ...words(rows, row))],
       open: (rows, row) => { if (rows.grouping !== "thread" && rows.grouping !== "tag") opened(rows.name(row).replace(/ via .*/, "")); },
     });
     this.element = section("sites", "Where it was allocated",
-      el("div", { class: "toolbar" }, select("Sum by", GROUPINGS, (key) => { this.grouping = key as Grouping; this.draw(); }), this.grid.sortChoice), this.grid.element);
+      el("div", { class: "toolbar" }, select("Sum by", objects ? [["class", "class"], ...GROUPINGS] : GROUPINGS, (key) => { this.grouping = key as Grouping; this.draw(); }), this.grid.sortChoice), this.grid.element);
   }
 
   show(sums: Sums): void {
@@ -82,25 +84,27 @@ export class Sites {
   }
 
   private nameOf(row: number): string {
-    const { report } = this;
-    if (this.grouping === "thread") return report.threads[report.rows.thread[row]] ?? "(other)";
-    if (this.grouping === "tag") return report.tags[report.rows.tag[row]] ?? "(no tag)";
+    const { view } = this;
+    if (this.grouping === "thread") return view.threads[view.rows.thread[row]] ?? "(other)";
+    if (this.grouping === "tag") return view.tags[view.rows.tag[row]] ?? "(no tag)";
     return this.sites[row][this.grouping];
   }
 
-  private site(end: number): Site {
-    const { frames, report: { nodes } } = this;
+  private site(last: number): Site {
+    const { frames, view: { nodes } } = this;
+    // The class of an object stands below who made it.
+    const [end, name] = frames.kind(nodes.frame[last]) === FrameKind.Class ? [nodes.parent[last], frames.name(nodes.frame[last])] : [last, ""];
     let node = end;
     while (node !== 0 && frames.kind(nodes.frame[node]) !== FrameKind.Ruby) node = nodes.parent[node];
     const leaf = nodes.frame[end];
     const native = frames.kind(leaf) === FrameKind.Native;
     if (node === 0) {
       const library = native ? frames.library(leaf) : "(unknown)";
-      return { line: native ? frames.name(leaf) : "(unknown)", method: frames.name(leaf), file: library, gem: frames.gem(leaf) || "(application)" };
+      return { line: native ? frames.name(leaf) : "(unknown)", method: frames.name(leaf), file: library, gem: frames.gem(leaf) || "(application)", class: name };
     }
     const ruby = nodes.frame[node];
     const via = native && frames.gem(leaf) !== "ruby core" ? ` via ${frames.library(leaf).split("/").at(-1)}` : "";
-    return { line: `${frames.place(ruby) || frames.name(ruby)}${via}`, method: frames.name(ruby), file: frames.path(ruby) || frames.name(ruby), gem: frames.gem(ruby) || "(application)" };
+    return { line: `${frames.place(ruby) || frames.name(ruby)}${via}`, method: frames.name(ruby), file: frames.path(ruby) || frames.name(ruby), gem: frames.gem(ruby) || "(application)", class: name };
   }
 }
 

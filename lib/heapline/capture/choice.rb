@@ -26,14 +26,23 @@ module Heapline
         @tag = tag
         @lifespan = lifespan
         @in_seconds = in_seconds
-        @kind = kind(mappings, objects)
+        @kind = kind_of(mappings, objects)
         @class_name = class_name
         freeze
       end
 
+      # What it is of: :blocks, :mappings or :objects.
+      attr_reader :kind
+
       # Is it of Ruby objects?
       def objects?
         @kind == :objects
+      end
+
+      # The same choice of Ruby objects.
+      def of_objects
+        Choice.new(from: @from, to: @to, thread: @thread, tag: @tag, lifespan: @lifespan, in_seconds: @in_seconds,
+                   objects: true)
       end
 
       # What was chosen, for people; empty where it is all of malloc's blocks.
@@ -54,7 +63,7 @@ module Heapline
 
       private
 
-      def kind(mappings, objects)
+      def kind_of(mappings, objects)
         raise ArgumentError, "mappings or objects" if mappings && objects
 
         return :objects if objects

@@ -135,10 +135,18 @@ module Heapline
       end
 
       def timeline(about)
+        require_relative "../format/capture/gcs"
         require_relative "../format/capture/timeline"
         points = @options.fetch(:top) { all? ? ALL_POINTS : POINTS }
         Format::Capture::Timeline.sheet(@capture.timeline(points: points.zero? ? ALL_POINTS : points), *about,
-                                        curves: curves)
+                                        curves: curves, gcs: gcs)
+      end
+
+      # One table is what reads CSV most easily.
+      def gcs
+        return if name == "csv"
+
+        Format::Capture::Gcs.listing(@capture.collections, top: all? ? 0 : Format::Capture::Gcs::TOP)
       end
 
       def curves

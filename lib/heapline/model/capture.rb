@@ -3,6 +3,7 @@
 require_relative "capture/bucket"
 require_relative "capture/call"
 require_relative "capture/change"
+require_relative "capture/collection"
 require_relative "capture/frame"
 require_relative "capture/group"
 require_relative "capture/moment"

@@ -56,7 +56,7 @@ module Heapline
 
         def collections(summary)
           seconds = summary.gc_seconds
-          time = ", #{format("%.3f s", seconds)} in GC#{share(seconds, summary.seconds)}" if seconds
+          time = ", the program stood still #{format("%.3f s", seconds)}#{share(seconds, summary.seconds)}" if seconds
           "#{counted(summary.collections, "GC")}#{time}"
         end
 

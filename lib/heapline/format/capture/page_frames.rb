@@ -34,8 +34,9 @@ module Heapline
           frames.map { |frame| frame ? @strings.number(text.call(frame)) : 0 }
         end
 
-        # 0: Ruby, 1: native code, 2: what stands for other frames
+        # 0: Ruby, 1: native code, 2: what stands for other frames, 3: the class of an object
         def kind(frame)
+          return 3 if frame.is_a?(PageStacks::ClassFrame)
           return 2 if frame.nil? || PageStacks::SPECIAL.include?(frame)
 
           frame.native? ? 1 : 0

@@ -7,8 +7,8 @@ module Heapline
   module Format
     module Capture
       # The stacks of a capture as a page has them: a tree of call paths, and rows, each of one path, one thread and one
-      # tag. The largest stacks are whole. Of the others it tells the innermost line of Ruby and what that called
-      # natively, below "(smaller stacks)".
+      # tag. The path of a Ruby object ends with its class. The largest stacks are whole. Of the others it tells the
+      # innermost line of Ruby and what that called natively, below "(smaller stacks)".
       class PageStacks
         STACKS = 10_000
         NODES = 300_000
@@ -20,6 +20,8 @@ module Heapline
           Model::Capture::Frame.new(label: label)
         end
         SPECIAL = [SMALLER, LEFT_OUT, UNKNOWN].freeze
+        # The class of a Ruby object: the leaf of its path.
+        ClassFrame = Class.new(Model::Capture::Frame)
         WEIGHTS = %i[peak_bytes live_bytes bytes temporary_bytes allocations].freeze
 
         # Array of Integer: the row of each stack, in the order in which they came.
@@ -36,6 +38,7 @@ module Heapline
           @frame_numbers = { nil => 0 }.compare_by_identity
           @nodes = [[0, 0]]
           @children = {}
+          @classes = {}
           @threads = names(:thread)
           @tags = names(:tag)
           @thread_numbers, @tag_numbers = [@threads, @tags].map { |all| all.each_with_index.to_h }
@@ -86,9 +89,14 @@ module Heapline
         end
 
         def row(frames, stack)
+          frames += [leaf(stack)] if stack.class_name
           node = frames.inject(0) { |parent, frame| child(parent, number(frame)) }
           key = [node, @thread_numbers.fetch(stack.thread, 0), @tag_numbers.fetch(stack.tag, 0)]
           @row_numbers[key] ||= @row_numbers.size
+        end
+
+        def leaf(stack)
+          @classes[stack.class_name] ||= ClassFrame.new(label: stack.class_name)
         end
 
         def child(parent, frame)

@@ -2,21 +2,21 @@
 
 require_relative "../columns"
 require_relative "../heap/sheet"
-require_relative "../units"
+require_relative "seconds"
 
 module Heapline
   module Format
     module Capture
       # The answer of `heapline report CAPTURE --timeline`: what was live, RSS, Ruby's heap, what was allocated and GCs
-      # over time, with a bar for what was live; for people above it curves.
+      # over time, with a bar for what was live; for people above it curves. Then the GCs.
       module Timeline
         BAR = 30 # characters
 
         # Heap::Sheet of an Array of Model::Capture::Moment. summary: Model::Capture::Summary; name: of the file;
-        # problems: Array of String; curves: Curves, or nil
-        def self.sheet(moments, summary, name, problems, curves: nil)
+        # problems: Array of String; curves: Curves, or nil; gcs: a Heap::Listing, see Gcs, or nil
+        def self.sheet(moments, summary, name, problems, curves: nil, gcs: nil)
           Heap::Sheet.new(kind: "report --timeline", dumps: [Heap::Dump.new(name: name, summary: summary)],
-                          parts: [*curves, listing(moments)], problems: problems)
+                          parts: [curves, listing(moments), gcs].compact, problems: problems)
         end
 
         def self.listing(moments)
@@ -34,13 +34,6 @@ module Heapline
            column(:bytes, "allocated"), column(:freed_bytes, "freed"), column(:allocations, "allocs", :count),
            column(:frees, "frees", :count), column(:collections, "GCs", :count),
            *([Seconds.new(key: :gc_seconds, title: "in GC", figure: :gc_seconds)] if moments.any?(&:gc_seconds))]
-        end
-
-        # Time to the millisecond.
-        class Seconds < Columns::Column
-          def print(seconds)
-            format("%.3f s", seconds)
-          end
         end
 
         def self.column(figure, title, unit = :bytes)

@@ -16,30 +16,30 @@ module Heapline
           end
         end
 
-        def test_words_figures_and_the_plot
+        def test_words_and_gcs
           found, summary = data(Captures.random(4, 900), metric: :live)
           assert_equal [:live, "ruby", VERSION], found.values_at(:metric, :command, :version)
           assert_equal ["pid 4711", "Ruby 3.4.1", "glibc 2.41", "ended: exit 0"], found[:facts].first(4)
-          assert_equal ["at peak", Units.bytes(summary.sums.peak_bytes), "after #{Units.duration(summary.peak_at)}"],
-                       found[:tiles].first
-          plot = found[:plot]
-          assert_equal summary.peak_at, plot[:peak_at]
-          assert_equal summary.sums.peak_bytes, plot[:most_bytes].max
-          assert_equal summary.collections, plot[:collections].sum
-          assert_operator plot[:time].size, :<=, PageData::POINTS
-          assert_equal 1, plot.except(:peak_at, :step).values.map(&:size).uniq.size
+          assert_equal summary.collections, found[:gcs][:time].size
+          assert_equal [:blocks], (found[:views].map { |view| view[:kind] })
+          assert_empty found[:notes]
         end
 
-        def test_the_parts_refer_to_each_other
-          found, = data(Captures.random(4, 900))
-          rows, nodes = found.values_at(:rows, :nodes)
-          assert_operator rows[:node].max, :<, nodes[:parent].size
-          assert_operator nodes[:frame].max, :<, found[:frames][:name].size
-          assert_operator found[:frames][:name].max, :<, found[:strings].size
-          assert_equal [nil, "main", "worker"], found[:threads]
-          assert_equal [nil, "a", "b"], found[:tags]
-          refute_empty found[:cells].unpack1("m0")
-          assert_empty found[:notes]
+        def test_what_was_chosen
+          Captures.file(Captures.random(4, 900).to_s) do |path|
+            capture = Heapline::Capture.open(path, from: 0.1, thread: "main")
+            found = PageData.new(metric: :peak, source: false, progress: nil).of(capture)
+            assert_equal "only: born from 0.1 s, thread main", found[:facts].last
+          end
+        end
+
+        def test_a_view_of_the_objects_too
+          builder = Captures.random(4, 200)
+          builder.object(builder.events.last.time, 40, "Foo", [["m", "a.rb", 1]])
+          found, = data(builder)
+          assert_equal %i[blocks objects], (found[:views].map { |view| view[:kind] })
+          names = found[:views].map { |view| view[:frames][:name].map { |number| found[:strings][number] } }
+          assert_equal [false, true], (names.map { |all| all.include?("Foo") })
         end
 
         def test_what_is_missing_is_told

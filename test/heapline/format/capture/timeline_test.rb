@@ -25,6 +25,11 @@ module Heapline
           assert_equal({ time: 1.0, seconds: 1.0 }, shown.data.call(shown.rows.last))
         end
 
+        def test_curves_stand_above_and_gcs_below
+          parts = Timeline.sheet([moment(0.0, 10)], nil, "a.hlc", [], curves: :curves, gcs: :gcs).parts
+          assert_equal %i[curves moments gcs], (parts.map { |part| part.is_a?(Symbol) ? part : part.key })
+        end
+
         def test_columns_for_what_was_sampled
           refute_includes listing([moment(0.0, 10)]).columns.map(&:key), :rss
           assert_includes listing([moment(0.0, 10), moment(1.0, 0, rss: 5)]).columns.map(&:key), :rss
