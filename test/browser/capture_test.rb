@@ -171,6 +171,15 @@ class BrowserCaptureTest < Minitest::Test
     assert_equal "All Ruby objects of the recording.", texts(page, ".ranges + .toolbar .found").first
   end
 
+  def test_the_curves_of_objects_have_no_rss_beside_them
+    builder = planted_with_objects
+    builder.samples << [0, 9_000_000, 80_000, 0]
+    page = open_capture(builder)
+    assert_equal ["live", "RSS", "Ruby heap", "1 GC"], texts(page, ".legend li")
+    choose(page, "Of", "objects")
+    assert_equal ["live", "Ruby heap", "1 GC"], texts(page, ".legend li")
+  end
+
   def test_no_choice_where_there_are_blocks_alone
     refute_includes texts(open_capture, ".choice span"), "Of"
   end
@@ -187,6 +196,7 @@ class BrowserCaptureTest < Minitest::Test
     first, second = page.value("Array.from(document.querySelectorAll('line.gc'), (each) => " \
                                "each.getBoundingClientRect().height)")
     assert_operator first, :>, second
+    assert_equal "3 GCs, by how long the program stood still", texts(page, ".legend li").last
     assert_equal ["stood still for GC", "0.010 s", "3 GCs, 1.0 % of the time"],
                  texts(page, ".summary div:last-child > *")
   end

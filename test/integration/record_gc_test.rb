@@ -51,7 +51,12 @@ class RecordGcTest < Minitest::Test
     assert_operator totals.fetch("gc_seconds"), :>, 0
     assert_operator totals.fetch("gc_seconds"), :<=, totals.fetch("seconds")
     json, = heapline("report", path("run.hlc"), "--timeline", "--format", "json")
-    assert_in_delta totals["gc_seconds"], JSON.parse(json).fetch("moments").sum { |moment| moment["gc_seconds"] }, 1e-6
+    moments, gcs = JSON.parse(json).values_at("moments", "gcs")
+    assert_in_delta totals["gc_seconds"], moments.sum { |moment| moment["gc_seconds"] }, 1e-6
+    assert_equal totals["collections"], gcs.size
+    generations = gcs.map { |gc| gc["generation"] }
+    assert_equal (generations.first..generations.last).to_a, generations
+    assert_operator gcs.sum { |gc| gc["gc_seconds"] }, :<=, totals["gc_seconds"] + 1e-6
   end
 
   def test_the_object_heap_is_what_ruby_says

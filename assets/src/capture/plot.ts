@@ -2,7 +2,7 @@
 import { scaleLinear } from "d3-scale";
 import { area, line } from "d3-shape";
 import { button, el, svg } from "../dom";
-import { bytes, seconds } from "../units";
+import { bytes, count, seconds } from "../units";
 import { spans, type Gcs, type View } from "./data";
 import { gcMark, marks } from "./gcs";
 
@@ -68,10 +68,18 @@ export class Plot {
   }
 
   private legend(): HTMLElement {
-    const { plot } = this.view;
-    const there = CURVES.filter(([, key]) => plot[key].some((value) => value !== null));
-    return el("ul", { class: "legend" }, ...there.map(([name, , colour]) => el("li", {}, el("span", { class: `swatch swatch-${colour}` }), name)),
-      this.gcs.time.length > 0 && el("li", {}, el("span", { class: "swatch gc-swatch" }), "GCs, by how long the program stood still"));
+    const { first, last, still } = this.gcs;
+    const gcs = first.reduce((sum, number, at) => sum + last[at] - number + 1, 0);
+    const height = still.some((time) => time !== null) ? ", by how long the program stood still" : "";
+    return el("ul", { class: "legend" }, ...this.curves.map(([name, , colour]) => el("li", {}, el("span", { class: `swatch swatch-${colour}` }), name)),
+      gcs > 0 && el("li", {}, el("span", { class: "swatch gc-swatch" }), `${count(gcs)} GC${gcs === 1 ? "" : "s"}${height}`));
+  }
+
+  /** Those that were sampled. Objects lie in Ruby's heap: RSS beside them would leave them no height. */
+  private get curves(): (typeof CURVES)[number][] {
+    const { kind, plot } = this.view;
+    const there = CURVES.filter(([, key]) => key === "most_bytes" || plot[key].some((value) => value !== null));
+    return kind === "objects" && there.some(([, key]) => key === "heap_bytes") ? there.filter(([, key]) => key !== "rss") : there;
   }
 
   private get x(): (seconds: number) => number {
@@ -83,7 +91,7 @@ export class Plot {
     if (this.width === 0) return;
     const { plot } = this.view;
     const { x } = this;
-    const curves = CURVES.map(([name, key, colour]) => ({ name, colour, points: plot.time.map((time, at): [number, number | null] => [time + plot.step, plot[key][at]]).filter((point): point is Point => point[1] !== null) }));
+    const curves = this.curves.map(([name, key, colour]) => ({ name, colour, points: plot.time.map((time, at): [number, number | null] => [time + plot.step, plot[key][at]]).filter((point): point is Point => point[1] !== null) }));
     const most = Math.max(...curves.flatMap(({ points }) => points.map(([, value]) => value)), 1);
     const y = scaleLinear().domain([0, most]).nice(4).range([HEIGHT - MARGIN.bottom, MARGIN.top]);
     const path = line<Point>(([time]) => x(time), ([, value]) => y(value));
