@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-desc "CRuby 3.1's own tests, plain and under heapline: rake cruby, cruby[subset], cruby[objects] or a file"
+desc "CRuby 3.1's own tests, plain and under heapline: rake cruby, cruby[subset], [objects], [record] or a file"
 task :cruby, [:what] => :compile do |_, arguments|
   suite = Tasks::CrubySuite.new
   if (reason = suite.unavailable)
     puts "cruby: skipped, #{reason}"
   else
-    suite.run(["cruby", *arguments[:what].to_s[/\A(subset|objects)\z/]].join(":"), arguments[:what]).report
+    suite.run(["cruby", *arguments[:what].to_s[/\A(subset|objects|record)\z/]].join(":"), arguments[:what]).report
   end
 end
 

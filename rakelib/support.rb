@@ -12,7 +12,7 @@ end
 %w[
   shell assets plain_ruby tally complaints layers minitest_run c_flags c_tests cxx_tests sanitizers gate assets_gate
   gates browser_tests docs_gate symbols_gate extension_symbols_gate
-  checks_page leak_tools leaks_comparison leak_gems suite_outcome suite_comparison cruby_suite gem_home gem_suites
-  fuzzing accuracy_page
+  checks_page leak_tools leaks_comparison leak_gems suite_outcome accounted recorded suite_comparison cruby_suite
+  gem_home gem_suites fuzzing accuracy_page
   matrix/interpreter matrix/gem_files matrix/work_copy matrix/tarball_ruby matrix/debian_root matrix/run
 ].each { |name| require_relative "support/#{name}" }

@@ -38,6 +38,22 @@ module Tasks
       ruby/test_object.rb ruby/test_refinement.rb ruby/test_eval.rb fiber/test_ractor.rb
     ].freeze
 
+    # Under recording, which is written into the ring and brought into a capture meanwhile: signals, exits, what the VM
+    # does without Ruby; with C frames and objects threads, fibers, callbacks from C and what moves objects.
+    RECORD = %w[
+      ruby/test_signal.rb ruby/test_exception.rb ruby/test_system.rb ruby/test_beginendblock.rb fiber/test_scheduler.rb
+      socket/test_unix.rb
+    ].freeze
+    RECORD_ALL = %w[
+      ruby/test_thread.rb ruby/test_gc_compact.rb fiber/test_thread.rb fiber/test_ractor.rb fiddle/test_closure.rb
+    ].freeze
+
+    PARTS = {
+      "subset" => [[Accounted.new, SUBSET]],
+      "objects" => [[Accounted.new("quiet,objects"), OBJECTS]],
+      "record" => [[Recorded.new, RECORD], [Recorded.new("--native", "--objects"), RECORD_ALL]]
+    }.freeze
+
     # Why it cannot run here, or nil.
     def unavailable
       return "#{ARCHIVE} is not there" unless File.exist?(ARCHIVE)
@@ -45,23 +61,28 @@ module Tasks
       "the tests are Ruby 3.1's, and this is #{RUBY_VERSION}" unless RUBY_VERSION.start_with?("3.1.")
     end
 
-    # what: nil for every file (the threaded ones REPEATS times), "subset", "objects", or a path like
-    # "ruby/test_hash.rb"; options: HEAPLINE of the run under heapline
-    def run(layer, what = nil, options: what == "objects" ? "quiet,objects" : "quiet")
+    # what: nil for every file (the threaded ones REPEATS times), a key of PARTS, or a path like "ruby/test_hash.rb"
+    def run(layer, what = nil)
       unpack
-      command = [RbConfig.ruby, "-I", "tool/lib", "-I", "test/lib", "test/runner.rb", "--ruby=#{RbConfig.ruby}"]
-      SuiteComparison.new(layer, dir: FOLDER, command: command, options: options).run(files(what))
+      tallies = parts(what).map { |under, files| compare(layer, under, files.map { |file| [file, times(file, what)] }) }
+      Tally.new(layer: layer, passed: tallies.sum(&:passed), failed: tallies.sum(&:failed))
     end
 
     private
 
-    def files(what)
-      case what
-      when nil then everything.map { |file| [file, THREADED.include?(file) ? REPEATS : 1] }
-      when "subset" then SUBSET.map { |file| [file, file == "ruby/test_hash.rb" ? 2 : 1] }
-      when "objects" then OBJECTS.map { |file| [file, 1] }
-      else [[what, 1]]
-      end
+    def compare(layer, under, files)
+      command = [RbConfig.ruby, "-I", "tool/lib", "-I", "test/lib", "test/runner.rb", "--ruby=#{RbConfig.ruby}"]
+      SuiteComparison.new(layer, dir: FOLDER, command: command, under: under).run(files)
+    end
+
+    def parts(what)
+      PARTS.fetch(what) { [[Accounted.new, what ? [what] : everything]] }
+    end
+
+    def times(file, what)
+      return THREADED.include?(file) ? REPEATS : 1 unless what
+
+      what == "subset" && file == "ruby/test_hash.rb" ? 2 : 1
     end
 
     def everything

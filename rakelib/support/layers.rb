@@ -21,7 +21,7 @@ module Tasks
       layer("test:c", 5), layer("test:sanitize", 10), layer("test:unit", 8), layer("test:integration", 20),
       layer("test:browser", 5),
       layer("test:package", 10), layer("test:bench", 5), layer("fuzz", 6), layer("cruby[subset]", 9),
-      layer("gems", 6), layer("leaks:compare[quick]", 5), layer("leaks:gems[quick]", 8),
+      layer("cruby[record]", 4), layer("gems", 6), layer("leaks:compare[quick]", 5), layer("leaks:gems[quick]", 8),
       layer("rails", 6), layer("matrix[others]", 40)
     ].freeze
 

@@ -11,9 +11,10 @@ module Tasks
     ATTEMPTS = 3
 
     # layer: of the tally; dir: where the files are run; limit: seconds a file
-    # command: the program and its arguments, without the file; options: HEAPLINE of the run under heapline
-    def initialize(layer, dir:, command:, env: {}, limit: 300, options: "quiet")
-      @heapline = { "LD_PRELOAD" => CORE, "HEAPLINE" => options }
+    # command: the program and its arguments, without the file
+    # under: Accounted or Recorded, which say how a program is run under heapline
+    def initialize(layer, dir:, command:, env: {}, limit: 300, under: Accounted.new)
+      @under = under
       @layer = layer
       @dir = dir
       @command = command
@@ -34,8 +35,11 @@ module Tasks
 
     # The dynamic linker only warns about a preload that it cannot load, and then all would be the same.
     def preloaded?
-      ok, output = Shell.capture(RbConfig.ruby, "-e", "exit File.read('/proc/self/maps').include?('libheapline')",
-                                 env: PlainRuby::ENVIRONMENT.merge(@heapline))
+      ok, output = Dir.mktmpdir("heapline-suite") do |dir|
+        Shell.capture(*@under.words(dir), RbConfig.ruby, "-e",
+                      "exit File.read('/proc/self/maps').include?('libheapline')",
+                      env: PlainRuby::ENVIRONMENT.merge(@under.environment))
+      end
       puts "#{CORE} is not loaded by #{RbConfig.ruby}: rake compile, then exe/heapline doctor", output unless ok
       ok
     end
@@ -58,16 +62,19 @@ module Tasks
     end
 
     def run_both(file)
-      [Thread.new { run_once(file, @env) }, Thread.new { run_once(file, @env.merge(@heapline)) }].map(&:value)
+      [Thread.new { run_once(file) }, Thread.new { run_once(file, @under) }].map(&:value)
     end
 
-    def run_once(file, env)
-      Dir.mktmpdir("heapline-suite") do |tmp|
-        own = env.merge("TMPDIR" => tmp)
-        settings = own.map { |name, value| "#{name}=#{value}" } # set by env: the preload is not for timeout
+    def run_once(file, under = nil)
+      Dir.mktmpdir("heapline-suite") do |dir|
+        Dir.mkdir(tmp = File.join(dir, "tmp"))
+        env = { **@env, "TMPDIR" => tmp, **(under&.environment || {}) }
+        words = [*env.map { |name, value| "#{name}=#{value}" }, *under&.words(dir), *@command, file]
+        # Set by env: the preload is not for timeout.
         output, status = Open3.capture2e(PlainRuby::ENVIRONMENT, "timeout", "--kill-after=10", @limit.to_s, "env",
-                                         *settings, *@command, file, stdin_data: "", chdir: @dir)
-        SuiteOutcome.read(output.scrub, status.exitstatus)
+                                         *words, stdin_data: "", chdir: @dir)
+        outcome = SuiteOutcome.read(output.scrub, status.exitstatus)
+        under ? under.judged(outcome) : outcome
       end
     end
 

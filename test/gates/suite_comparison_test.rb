@@ -7,12 +7,13 @@ class SuiteComparisonTest < Minitest::Test
   include BadTree
 
   # "Under heapline" is to have LD_PRELOAD.
-  def compare(body)
+  def compare(body, under: Tasks::Accounted.new)
     test = "require \"minitest/autorun\"\nUNDER = ENV.key?(\"LD_PRELOAD\")\nclass X < Minitest::Test\n#{body}\nend\n"
     in_tree("x_test.rb" => test) do |root|
       tally = nil
       output, = capture_io do
-        tally = Tasks::SuiteComparison.new("x", dir: root, command: [RbConfig.ruby], limit: 20).run([["x_test.rb", 1]])
+        tally = Tasks::SuiteComparison.new("x", dir: root, command: [RbConfig.ruby], limit: 60, under: under)
+                                      .run([["x_test.rb", 1]])
       end
       return [tally.failed, output]
     end
@@ -43,5 +44,13 @@ class SuiteComparisonTest < Minitest::Test
     failed, output = compare("def test_a; Process.kill(:SEGV, $$) if UNDER; end")
     assert_equal 1, failed
     assert_equal 1, output.scan("finished / crashed").size
+  end
+
+  # A suite that is recorded: the same rules, and what was not recorded has shown nothing.
+  def test_recorded
+    assert_equal 0, compare("def test_a; end", under: Tasks::Recorded.new).first
+    assert_match(/\+ Failure: X#test_b/, compare("def test_b; flunk if UNDER; end", under: Tasks::Recorded.new).last)
+    nothing = Tasks::SuiteOutcome.new(ending: :finished, output: "heapline: nothing was recorded")
+    assert_equal :unrecorded, Tasks::Recorded.new.judged(nothing).ending
   end
 end
