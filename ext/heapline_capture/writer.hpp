@@ -18,6 +18,7 @@
 #include "about.hpp"
 #include "addresses.hpp"
 #include "columns.hpp"
+#include "free_numbers.hpp"
 #include "names.hpp"
 
 namespace heapline {
