@@ -161,7 +161,8 @@ module Heapline
         by = @options[:by]
         listing = Format::Capture::Groups.listing(@capture.sites(by: by), by: by, metric: metric,
                                                                           top: @options.fetch(:top) { all? ? 0 : 20 })
-        Format::Heap::Sheet.new(kind: "report --by #{by}", parts: [listing], problems: about.last,
+        Format::Heap::Sheet.new(kind: "report --by #{by}#{Format::Capture::Groups.metric(metric)}", parts: [listing],
+                                problems: about.last,
                                 dumps: [Format::Heap::Dump.new(name: @path, summary: about.first)])
       end
 

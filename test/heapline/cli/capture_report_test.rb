@@ -29,6 +29,14 @@ module Heapline
         end
       end
 
+      def test_the_head_line_says_what_was_asked_for
+        { [] => "report", %w[--metric live] => "report --metric live", %w[--by gem] => "report --by gem",
+          %w[--by gem --metric count --thread worker] => "report --by gem --metric count - thread worker",
+          %w[--tree --to 0.2] => "report --tree --metric peak - until 0.2 s" }.each do |options, words|
+          assert_equal "heapline #{words}\n", report(*options)[1].lines.first
+        end
+      end
+
       def test_json_and_csv_have_all
         _, out, = report("--json", "--timeline")
         assert_operator JSON.parse(out).fetch("moments").size, :>, CaptureReport::POINTS

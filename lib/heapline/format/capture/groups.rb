@@ -20,6 +20,11 @@ module Heapline
                             data: ->(group) { { by => group.key, label: group.label, **group.sums.to_h }.compact })
         end
 
+        # What a head line says of the metric: nothing of the usual one.
+        def self.metric(metric)
+          metric == :peak ? "" : " --metric #{metric}"
+        end
+
         def self.line(group)
           Heap::Label.new(text: group.label, place: group.key)
         end

@@ -27,8 +27,8 @@ module Heapline
                         histogram(:lifespans, "by lifespan of what was freed", summary.ages, :age)]
           parts = [totals(summary), (calls(summary) unless summary.objects?), *groups(summary), *histograms,
                    following].compact
-          Heap::Sheet.new(kind: "report", dumps: [Heap::Dump.new(name: name, summary: summary)], parts: parts,
-                          problems: problems)
+          Heap::Sheet.new(kind: "report#{Groups.metric(@metric)}", parts: parts, problems: problems,
+                          dumps: [Heap::Dump.new(name: name, summary: summary)])
         end
 
         private
