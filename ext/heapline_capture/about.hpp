@@ -21,7 +21,7 @@ struct Header {
     uint64_t generation = 0;           /* GC.count then */
     std::string ruby, allocator;
     std::vector<std::string> command;
-    std::map<std::string, std::string> options; /* whatever else the recorder was told */
+    std::map<std::string, std::string> options; /* what was asked for: "native", "objects", "follow": "1" */
 };
 
 /* The process at one moment. */

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "identity.hpp"
 
@@ -52,6 +53,9 @@ Header described(const hl_ring_header &ring) {
     header.started_ns = ring.start_wall_ns;
     header.started_monotonic_ns = ring.start_ns;
     header.generation = ring.generation;
+    for (const auto &[option, name] : {std::pair(HL_RING_NATIVE, "native"), std::pair(HL_RING_OBJECTS, "objects"),
+                                       std::pair(HL_RING_FOLLOW, "follow")})
+        if (ring.options & option) header.options[name] = "1";
     return header;
 }
 

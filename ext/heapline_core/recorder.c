@@ -11,6 +11,7 @@
 #include "gc_events.h"
 #include "heap_pages.h"
 #include "lifecycle.h"
+#include "options.h"
 #include "recording.h"
 #include "ring.h"
 #include "text.h"
@@ -134,6 +135,11 @@ static void describe(void) {
     header->ruby_heap = hl_heap_pages_bytes();
 }
 
+static uint32_t options_of(struct hl_record_wish wish) {
+    const uint32_t objects = hl_options.objects || hl_load32(&hl_flight.header->objects_on);
+    return (wish.native ? HL_RING_NATIVE : 0) | (objects ? HL_RING_OBJECTS : 0) | (wish.follow ? HL_RING_FOLLOW : 0);
+}
+
 int hl_recorder_take_turn(void) {
     for (uint32_t step = 0; step < TURN_STEPS; step++) {
         if (!__atomic_exchange_n(&taken, 1, __ATOMIC_ACQUIRE)) return 1;
@@ -161,6 +167,7 @@ int hl_recorder_start(struct hl_record_wish wish) {
     describe();
     wished = wish;
     hl_ring.header->asked_by = wish.drain;
+    hl_ring.header->options = options_of(wish);
     hl_recordings.count++;
     hl_ring_show();
     __atomic_store_n(&hl_recorder.on, 1, __ATOMIC_SEQ_CST);

@@ -125,6 +125,8 @@ static inline uint32_t hl_event_words(uint32_t kind, uint64_t third) {
 
 /* EXECED: the process is executing another program; if that succeeds, nothing more comes. */
 enum hl_ring_state { HL_RING_RECORDING = 1, HL_RING_STOPPED = 2, HL_RING_EXECED = 3 };
+/* What is recorded besides, as it was asked for. */
+enum hl_ring_option { HL_RING_NATIVE = 1, HL_RING_OBJECTS = 2, HL_RING_FOLLOW = 4 };
 enum hl_ring_clock { HL_CLOCK_TSC = 1, HL_CLOCK_NS = 2 };
 
 struct hl_ring_header {
@@ -159,6 +161,8 @@ struct hl_ring_header {
     char allocator[64];
     char command[1024];
     uint32_t command_length;
+
+    uint32_t options; /* enum hl_ring_option, those that hold */
 };
 
 /* Where each part begins; all are multiples of 64 KB. */

@@ -160,7 +160,8 @@ module Heapline
       header = @native.header
       started = header[:started_ns]
       { command: header[:command].freeze, ruby: header[:ruby], allocator: header[:allocator], pid: header[:pid],
-        started_at: Time.at(started / NANOSECONDS, started % NANOSECONDS, :nsec) }
+        started_at: Time.at(started / NANOSECONDS, started % NANOSECONDS, :nsec),
+        options: header[:options].keys.sort.freeze }
     end
 
     def groups

@@ -6,6 +6,7 @@
 #include "../../ext/heapline_capture/drain.hpp"
 #include "../../ext/heapline_capture/reader.hpp"
 
+#include <map>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -427,6 +428,17 @@ void scribble(WrittenRing &ring, std::mt19937 &random) {
     }
 }
 
+/* The capture says what was asked for; what a damaged ring asks for besides is passed over. */
+void test_options() {
+    Drained plain, all;
+    all.ring.header().options = HL_RING_NATIVE | HL_RING_OBJECTS | HL_RING_FOLLOW | 0xf0;
+    plain.finish();
+    all.finish();
+    CHECK(plain.reader().header().options.empty());
+    const std::map<std::string, std::string> wanted = {{"native", "1"}, {"objects", "1"}, {"follow", "1"}};
+    CHECK(all.reader().header().options == wanted);
+}
+
 /* Whatever lies there, it comes to an end, and what it wrote is a capture. */
 void test_anything_at_all() {
     for (unsigned seed = 0; seed < 12; seed++) {
@@ -461,6 +473,7 @@ const check_test TESTS[] = {TEST(threads_are_merged_by_time),
                             TEST(frames_that_are_none),
                             TEST(a_chunk_without_an_end),
                             TEST(clocks_that_tell_nothing),
+                            TEST(options),
                             TEST(anything_at_all)};
 
 } // namespace

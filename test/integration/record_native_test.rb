@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "support/merged_stacks"
+require "heapline/capture"
 
 # `heapline record --native`: the C frames of an extension whose functions are known, between the Ruby frames.
 class RecordNativeTest < Minitest::Test
@@ -111,6 +112,7 @@ class RecordNativeTest < Minitest::Test
     _, err, status = heapline("record", pid.to_s, "--native", "--duration", "0.3", "-o", path("pid.hlc"))
     assert_predicate status, :success?, err
     assert_includes named(capture(path("pid.hlc")))[60_021], %w[main block C:allocate C:grab]
+    assert_equal %w[native], Heapline::Capture.open(path("pid.hlc")).summary.options
   end
 
   WITHIN = <<~RUBY

@@ -73,6 +73,7 @@ class RecordObjectsTest < Minitest::Test
     assert_equal [3000, 1000, 1000, 0], [gone.allocations, kept.allocations, kept.live_blocks, kept.temporary_blocks]
     assert_operator gone.live_blocks, :<=, 10, "a conservative stack may hold a few"
     assert_operator gone.temporary_blocks, :>=, 2980
+    assert_equal %w[objects], objects.summary.options
     assert_equal [500, 500], of("Word", 5).to_h.values_at(:allocations, :live_blocks)
     assert_equals_the_accounting
   end
@@ -97,6 +98,7 @@ class RecordObjectsTest < Minitest::Test
     record_objects("class Planted; end\nold = Array.new(300) { Planted.new }\n" \
                    "Process.wait(fork { old = nil; GC.start; $own = Array.new(200) { Planted.new } })\n", "--follow")
     child, = Dir[path("run-*.hlc")]
+    assert_equal %w[follow objects], objects(child).summary.options
     assert_equal [200, 200], objects(child, class_name: "Planted").sums.to_h.values_at(:allocations, :live_blocks)
     assert_equals_the_accounting
   end
@@ -113,6 +115,7 @@ class RecordObjectsTest < Minitest::Test
     _, err, status = heapline("record", pid.to_s, "--objects", "--duration", "0.5", "-o", path("run.hlc"))
     assert_predicate status, :success?, err
     assert_operator objects(class_name: "Planted").sums.allocations, :>, 0
+    assert_equal %w[objects], objects.summary.options
   end
 
   def test_a_process_that_does_not

@@ -20,7 +20,8 @@ module Heapline
           summary = dump.summary
           { role: dump.role, file: Inert.valid(dump.name), pid: summary.pid, command: valid(summary.command),
             ruby: valid(summary.ruby), allocator: valid(summary.allocator), started_at: time(summary.started_at),
-            chosen: valid(summary.chosen.to_a), seconds: summary.seconds, ending: summary.ending }
+            options: valid(summary.options.to_a), chosen: valid(summary.chosen.to_a), seconds: summary.seconds,
+            ending: summary.ending }
         end
       end
     end

@@ -30,12 +30,17 @@ module Heapline
           summary = dump.summary
           facts = ["#{dump.role&.ljust(8)}#{dump.name}", summary.command.join(" "), "pid #{summary.pid}",
                    Units.duration(summary.seconds), ending(summary), summary.ruby.to_s[/\Aruby \S+/],
-                   summary.allocator, started(summary)]
+                   summary.allocator, started(summary), options(summary)]
           Wrap.parts(facts.compact.reject(&:empty?).map { |fact| cut(@terminal.inert(fact)) }, @terminal)
         end
 
         def ending(summary)
           summary.ending || "cut short"
+        end
+
+        def options(summary)
+          words = summary.options.to_a.map { |option| "--#{option}" }
+          "recorded with #{words.join(" ")}" unless words.empty?
         end
 
         def started(summary)

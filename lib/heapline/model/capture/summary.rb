@@ -9,6 +9,7 @@ module Heapline
       #
       # command, ruby, allocator, pid::  of the process
       # started_at::      Time
+      # options::         Array of String: "native", "objects", "follow", those of `heapline record` that it had
       # chosen::          Array of String: which blocks it is about, in words; empty: all of malloc's
       # seconds::         how long it was recorded; with a choice of time: how much of it was read
       # events, lost::    counts; file_bytes:: size of the capture
@@ -19,7 +20,7 @@ module Heapline
       # sizes, ages::     Array of Bucket: of what was born by size; of what was freed by lifespan in generations
       # threads, tags, libraries, gems, lines, classes::  Array of Group, most bytes at the peak first; of blocks there
       #                   are no classes, of Ruby objects no libraries
-      Summary = Struct.new(:command, :ruby, :allocator, :pid, :started_at, :chosen, :seconds, :events, :lost,
+      Summary = Struct.new(:command, :ruby, :allocator, :pid, :started_at, :options, :chosen, :seconds, :events, :lost,
                            :file_bytes, :ending, :sums, :peak_at, :collections, :gc_seconds, :calls, :sizes, :ages,
                            :threads, :tags, :libraries, :gems, :lines, :classes, keyword_init: true) do
         include Heap::Frozen

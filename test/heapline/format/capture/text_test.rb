@@ -23,6 +23,11 @@ module Heapline
           assert_includes render, "cut short"
         end
 
+        def test_with_which_options
+          assert_includes render(options: ["native", "\e[31m"]), " - recorded with --native --\\x1B[31m\n"
+          refute_includes render(options: []), "recorded with"
+        end
+
         def test_what_was_chosen_stands_at_the_head
           assert_equal "heapline report - thread \\x1B[31m - until 2 s\n",
                        render(chosen: ["thread \e[31m", "until 2 s"]).lines.first
