@@ -184,7 +184,7 @@ VALUE figures(VALUE self) {
     put(hash, "bytes", writer.bytes());
     put(hash, "lost", owner.drain->lost());
     put(hash, "dropped", writer.dropped());
-    put(hash, "errno", static_cast<uint64_t>(writer.error()));
+    put(hash, "errno", static_cast<uint64_t>(writer.reason()));
     put(hash, "elapsed_ns", owner.drain->elapsed_ns());
     put(hash, "waited_ns", header.waited_ns);
     put(hash, "stacks_refused", header.stacks_refused);

@@ -16,7 +16,8 @@ namespace capture {
 namespace {
 
 const size_t PROBLEMS_MAX = 20;
-const size_t SCAN = 1 << 20; /* bytes that are searched at a time for a head */
+const uint64_t LOST_BIRTHS_MOST = 1 << 22; /* that are believed */
+const size_t SCAN = 1 << 20;               /* bytes that are searched at a time for a head */
 
 std::string place(uint64_t offset) {
     return "at byte " + std::to_string(offset);
@@ -204,6 +205,8 @@ void Reader::read_block(const Block &block) {
         throw Damage("it is not what the index says");
     payload_ = payload(block.offset);
     Limits limits = {names_.nodes(), names_.threads(), names_.tags(), block.before + block.count + 1, names_.classes()};
+    /* Births that were lost have taken numbers, too. */
+    limits.blocks += std::min(totals_.lost, LOST_BIRTHS_MOST);
     limits.blocks = std::min<uint64_t>(limits.blocks, UINT32_MAX);
     columns_ = ColumnReader(payload_, block.count, header_.time_unit_ns, limits);
 }

@@ -181,6 +181,10 @@ void Writer::add(Kind kind, uint32_t block, uint64_t size, uint64_t alignment, c
         untold_ = 0;
         add(Kind::lost, 0, untold, 0, call);
     }
+    if (kind == Kind::lost) {
+        marks_++;
+        told_ += size;
+    }
     columns_.add({0, size, alignment, block, call.stack, call.thread, call.tag, klass, kind}, time_);
     written_.events++;
     if (allocates(kind)) {
@@ -207,10 +211,14 @@ void Writer::flush_events() {
     uint32_t count = columns_.count();
     if (!count) return;
     if (!flush_names() || !block(Section::events, count, columns_.first_time() * time_unit_ns_, columns_.payload())) {
-        dropped_ += count;
-        untold_ += count;
+        dropped_ += count - marks_;
+        untold_ += count - marks_ + told_;
+        left_out_ += count;
+        reason_ = error_;
     }
     columns_.clear();
+    marks_ = 0;
+    told_ = 0;
 }
 
 void Writer::flush_samples() {

@@ -90,8 +90,13 @@ class Writer {
     uint64_t live() const {
         return addresses_.size() + mappings_.size() + objects_.size();
     }
+    /* Events that are in the file, or wait. */
     uint64_t events() const {
-        return written_.events;
+        return written_.events - left_out_;
+    }
+    /* errno: why something is not in the file; 0: nothing is missing. */
+    int reason() const {
+        return error_ ? error_ : reason_;
     }
     uint64_t bytes() const {
         return offset_;
@@ -134,7 +139,11 @@ class Writer {
     uint64_t indexed_ = 0;
     Totals written_;
     int error_ = 0;
-    uint64_t dropped_ = 0, untold_ = 0; /* events; those that no mark tells of yet */
+    uint64_t dropped_ = 0, untold_ = 0; /* events; those, and others that were lost, that no mark tells of yet */
+    uint64_t left_out_ = 0;             /* dropped events and marks */
+    int reason_ = 0;                    /* errno of the last drop */
+    uint32_t marks_ = 0;                /* of the block that is being filled: marks `lost`, */
+    uint64_t told_ = 0;                 /* and what they tell of */
 };
 
 } // namespace capture

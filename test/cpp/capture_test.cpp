@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <memory>
 #include <random>
 
@@ -336,6 +337,35 @@ void limit_files(rlim_t bytes) {
     CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
+/* Several blocks in a row are dropped, the marks of the ones before among them: the mark at last tells of all. */
+void test_marks_that_are_dropped() {
+    MemoryFile memory;
+    Writer writer(memory.fd(), sample_header());
+    limit_files(writer.bytes() + 10);
+    for (uint64_t round = 1; round <= 3; round++) {
+        writer.birth(Kind::malloc, 16 * round, 1, 0, {});
+        writer.mark(Kind::lost, 100, {}); /* of the ring */
+        writer.flush();
+        CHECK_EQUAL(writer.dropped(), round);
+    }
+    CHECK_EQUAL(writer.events(), 0);
+    limit_files(RLIM_INFINITY);
+    writer.birth(Kind::malloc, 16 * 4, 2, 0, {});
+    Totals totals;
+    totals.lost = 300;
+    writer.finish(totals);
+    CHECK_EQUAL(writer.error(), 0);
+    CHECK_EQUAL(writer.reason(), EFBIG);
+    CHECK_EQUAL(writer.events(), 2);
+    Reader reader(memory.path());
+    std::vector<Event> events = all(reader);
+    CHECK_EQUAL(events.size(), 2);
+    CHECK_EQUAL(events[0].kind, Kind::lost);
+    CHECK_EQUAL(events[0].size, 303);
+    CHECK_EQUAL(events[1].block, 4);
+    CHECK_EQUAL(reader.totals().lost, 303);
+}
+
 void test_what_was_dropped_is_told() {
     MemoryFile memory;
     Writer writer(memory.fd(), sample_header());
@@ -447,6 +477,7 @@ const check_test TESTS[] = {{"round trip", test_round_trip},
                             {"cut short", test_cut_short},
                             {"damage", test_damage},
                             {"a full disk", test_a_full_disk},
+                            {"marks that are dropped", test_marks_that_are_dropped},
                             {"what was dropped is told", test_what_was_dropped_is_told},
                             {"what is no capture", test_what_is_no_capture},
                             {"mappings", test_mappings},

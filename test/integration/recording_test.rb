@@ -200,7 +200,7 @@ class RecordingTest < Minitest::Test
       puts "done"
     RUBY
     assert_equal ["done\n", 0], [@out, @status.exitstatus]
-    assert_match(/[\d,]+ events were lost: (No space left on device|the disk was full);/, @err)
+    assert_match(/[\d,]+ events were lost: No space left on device;/, @err)
     capture = capture(File.join(small_disk, "run.hlc"))
     refute_empty capture.births
     assert_equal 1, @err.lines.size

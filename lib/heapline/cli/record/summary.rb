@@ -36,7 +36,6 @@ module Heapline
 
         def self.why(result)
           return SystemCallError.new(nil, result.errno).message if result.errno.positive?
-          return "the disk was full" if result.dropped.positive?
 
           "they came faster than they could be written"
         end
