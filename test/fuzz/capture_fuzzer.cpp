@@ -13,6 +13,7 @@
 #include "../../ext/heapline_capture/analysis.hpp"
 #include "../../ext/heapline_capture/block.hpp"
 #include "../../ext/heapline_capture/cells.hpp"
+#include "../../ext/heapline_capture/collections.hpp"
 #include "../../ext/heapline_capture/columns.hpp"
 #include "../../ext/heapline_capture/event.hpp"
 #include "../../ext/heapline_capture/lifespans.hpp"
