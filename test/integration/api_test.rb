@@ -49,7 +49,8 @@ class ApiTest < Minitest::Test
     assert_includes 5..6, found[:frees]
     assert_operator found[:allocations], :>=, 20
     assert_equal found[:allocations] - found[:frees], found[:retained]
-    assert_equal found[:retained] - 30, found[:growth]
+    # A table of the VM's that grew at this line before may move later.
+    assert_includes 30..31, found[:retained] - found[:growth]
     assert_empty found[:impossible]
   end
 
