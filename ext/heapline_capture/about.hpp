@@ -13,7 +13,7 @@ namespace heapline {
 namespace capture {
 
 struct Header {
-    uint64_t version = 2;
+    uint64_t version = 3;
     uint64_t time_unit_ns = 10000; /* steps of the events' time */
     uint64_t pid = 0, page_size = 4096;
     uint64_t started_ns = 0;           /* wall clock, nanoseconds since 1970 */

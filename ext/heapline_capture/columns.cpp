@@ -39,12 +39,14 @@ void ColumnWriter::add(const Event &event, uint64_t time) {
     }
     if (has_alignment(event.kind)) put(ALIGNMENTS, event.alignment);
     if (event.kind == Kind::object) put(ALIGNMENTS, event.klass);
-    if (has_stack(event.kind)) {
-        if (event.tag != last_.tag) {
-            op |= OTHER_TAG;
-            put(TAGS, last_.tag = event.tag);
-        }
-        put(STACKS, event.stack);
+    if ((has_stack(event.kind) || has_end_stack(event.kind)) && event.tag != last_.tag) {
+        op |= OTHER_TAG;
+        put(TAGS, last_.tag = event.tag);
+    }
+    if (has_stack(event.kind)) put(STACKS, event.stack);
+    if (has_end_stack(event.kind)) {
+        put(END_STACKS, fold(int64_t{event.stack} - int64_t{last_.end_stack}));
+        last_.end_stack = event.stack;
     }
     if (has_size(event.kind)) put(SIZES, event.size);
     *ends_[OPS]++ = op;
@@ -66,8 +68,9 @@ ColumnReader::ColumnReader(std::string_view payload, uint32_t count, uint64_t ti
     uint64_t time = bytes.varint(), sizes[COLUMNS] = {count};
     if (time > LATEST / time_unit_ns) throw Damage("its time is out of all reason");
     time_ns_ = time * time_unit_ns;
-    for (int i = BLOCKS; i < COLUMNS; i++) sizes[i] = bytes.varint();
-    for (int i = 0; i < COLUMNS; i++) columns_[i] = Bytes(bytes.take(sizes[i]));
+    const int columns = limits.ends ? COLUMNS : END_STACKS;
+    for (int i = BLOCKS; i < columns; i++) sizes[i] = bytes.varint();
+    for (int i = 0; i < columns; i++) columns_[i] = Bytes(bytes.take(sizes[i]));
     if (!bytes.empty()) throw Damage("it has more bytes than its columns");
 }
 

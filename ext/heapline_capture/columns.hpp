@@ -26,14 +26,14 @@
 namespace heapline {
 namespace capture {
 
-enum Columns { OPS, BLOCKS, STACKS, SIZES, ALIGNMENTS, TIMES, THREADS, TAGS, COLUMNS };
+enum Columns { OPS, BLOCKS, STACKS, SIZES, ALIGNMENTS, TIMES, THREADS, TAGS, END_STACKS, COLUMNS };
 
 enum OpBits : uint8_t { KIND_BITS = 0x1f, TIME_MOVED = 0x20, OTHER_THREAD = 0x40, OTHER_TAG = 0x80 };
 
 /* What the next event is told relative to. */
 struct Relative {
     uint64_t time = 0; /* in units */
-    uint32_t block = 0, thread = 0, tag = 0;
+    uint32_t block = 0, thread = 0, tag = 0, end_stack = 0;
 };
 
 class ColumnWriter {
@@ -68,6 +68,7 @@ class ColumnWriter {
 /* What numbers there are: the limits of those in a payload. */
 struct Limits {
     uint64_t stacks, threads, tags, blocks, classes;
+    bool ends; /* do they have stacks? */
 };
 
 class ColumnReader {
@@ -93,7 +94,8 @@ class ColumnReader {
         event.alignment = has_alignment(kind) ? columns_[ALIGNMENTS].varint() : 0;
         event.klass = kind == Kind::object ? columns_[ALIGNMENTS].number(limits_.classes) : 0;
         event.stack = has_stack(kind) ? columns_[STACKS].number(limits_.stacks) : 0;
-        event.tag = has_stack(kind) ? last_.tag : 0;
+        if (limits_.ends && has_end_stack(kind)) event.stack = end_stack();
+        event.tag = has_stack(kind) || has_end_stack(kind) ? last_.tag : 0;
         event.size = has_size(kind) ? columns_[SIZES].varint() : 0;
     }
 
@@ -102,6 +104,11 @@ class ColumnReader {
         int64_t block = int64_t{last_.block} + unfold(columns_[BLOCKS].varint());
         if (block < 1 || static_cast<uint64_t>(block) >= limits_.blocks) throw Damage("a block has no such number");
         return last_.block = static_cast<uint32_t>(block);
+    }
+    uint32_t end_stack() {
+        int64_t stack = int64_t{last_.end_stack} + unfold(columns_[END_STACKS].varint());
+        if (stack < 0 || static_cast<uint64_t>(stack) >= limits_.stacks) throw Damage("a number names nothing");
+        return last_.end_stack = static_cast<uint32_t>(stack);
     }
     void move_time();
 

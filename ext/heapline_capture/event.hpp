@@ -83,12 +83,16 @@ inline bool begins(Kind kind, bool objects) {
 inline bool has_block(Kind kind) {
     return kind <= Kind::vanish;
 }
-/* What an event holds besides its time and its thread: a number in Event::block; a stack and a tag; a size. */
+/* What an event holds besides its time and its thread: a number in Event::block; the stack and the tag of a birth, or
+ * of a call that ends a block and of what ran into a GC; a size. */
 inline bool has_number(Kind kind) {
     return has_block(kind) || is_object(kind);
 }
 inline bool has_stack(Kind kind) {
     return allocates(kind) || kind == Kind::object;
+}
+inline bool has_end_stack(Kind kind) {
+    return (kind >= Kind::free && kind <= Kind::munmap_older && kind != Kind::vanish) || kind == Kind::gc_start;
 }
 inline bool has_size(Kind kind) {
     return has_stack(kind) || is_mark(kind) || kind == Kind::object_resized;
@@ -115,9 +119,9 @@ struct Event {
     uint32_t block;     /* a number from 1 that no other block has while this one lives; numbers are used again at once,
                            so the highest is the most that were alive; objects have numbers of the same kind. 0: the kind
                            has none */
-    uint32_t stack;     /* node; 0: unknown */
+    uint32_t stack;     /* node: of who began it, of who ended it; 0: unknown */
     uint32_t thread;    /* 0: unknown */
-    uint32_t tag;       /* 0: none */
+    uint32_t tag;       /* likewise; 0: none */
     uint32_t klass;     /* of objects that are born; else 0 */
     Kind kind;
 };

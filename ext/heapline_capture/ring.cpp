@@ -95,7 +95,7 @@ bool Ring::event(uint32_t chunk, uint32_t at, RingEvent &event) const {
     event.words = hl_event_words(event.kind, word[2]);
     event.address = word[1];
     event.size = event.alignment = event.stack = event.tag = event.klass = 0;
-    if (event.kind < HL_EVENT_THREAD_START) {
+    if (event.kind < HL_EVENT_THREAD_START || event.kind >= HL_EVENT_MUNMAP) {
         event.address = word[1] & ADDRESS_MASK;
         event.tag = word[1] >> HL_EVENT_ADDRESS_BITS & 0x3ff;
     }
@@ -104,8 +104,11 @@ bool Ring::event(uint32_t chunk, uint32_t at, RingEvent &event) const {
         event.alignment = power ? uint64_t{1} << power : 0;
         event.size = event.words == 4 ? word[3] : word[2] & HL_EVENT_SIZE_MAX;
         event.stack = static_cast<uint32_t>(word[2] >> HL_EVENT_STACK_SHIFT);
-    } else if (event.kind == HL_EVENT_MUNMAP || event.kind == HL_EVENT_MREMAP_FROM) {
+    } else if (event.kind <= HL_EVENT_LAST_DEATH || event.kind == HL_EVENT_GC) {
+        event.stack = static_cast<uint32_t>(word[2] >> HL_EVENT_STACK_SHIFT);
+    } else if (event.kind >= HL_EVENT_MUNMAP) {
         event.size = word[2];
+        event.stack = static_cast<uint32_t>(word[3]);
     } else if (event.kind >= HL_EVENT_OBJECT && event.kind <= HL_EVENT_CLASS) {
         object(word, event);
     } else if (event.words == 4) {

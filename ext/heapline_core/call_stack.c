@@ -29,26 +29,24 @@ void hl_call_stack_reset(struct hl_call_stack *stack) {
     if (merged) merged->depth = 0;
 }
 
-HL_INLINE uint32_t with_caller(struct hl_call_stack *stack, uint32_t parent, uintptr_t caller) {
+HL_COLD static uint32_t name_caller(struct hl_called *called, uint32_t parent, uintptr_t caller) {
     const uint32_t frame = hl_call_native(caller, hl_location_epoch(caller));
     uint32_t node = parent;
     if (frame && !(frame & HL_CALL_IN_VM && parent)) node = hl_tree_node(parent, frame & ~HL_CALL_IN_VM);
     if (!node) node = parent;
-    stack->caller = caller;
-    stack->caller_parent = parent;
-    return stack->caller_node = node;
+    *called = (struct hl_called){caller, parent, node};
+    return node;
 }
 
-HL_INLINE uint32_t ruby_stack(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby) {
-    uint32_t node = 0;
-    if (HL_UNLIKELY(hl_ruby.public_only)) {
-        const uint32_t frame = with_ruby ? hl_call_public_frame() : 0;
-        node = frame ? hl_tree_node(0, frame) : 0;
-    } else if (HL_LIKELY(with_ruby)) {
-        node = hl_walk_here(&stack->ruby, &hl_call_sink, lane);
-    }
-    if (HL_LIKELY(caller == stack->caller && node == stack->caller_parent)) return stack->caller_node;
-    return with_caller(stack, node, caller);
+HL_INLINE uint32_t with_caller(struct hl_called *called, uint32_t parent, uintptr_t caller) {
+    if (HL_LIKELY(caller == called->caller && parent == called->parent)) return called->node;
+    return name_caller(called, parent, caller);
+}
+
+HL_INLINE uint32_t ruby_frames(struct hl_call_stack *stack, struct hl_lane *lane) {
+    if (HL_LIKELY(!hl_ruby.public_only)) return hl_walk_here(&stack->ruby, &hl_call_sink, lane);
+    const uint32_t frame = hl_call_public_frame();
+    return frame ? hl_tree_node(0, frame) : 0;
 }
 
 HL_COLD static struct hl_merged_stack *begin_merged(struct hl_call_stack *stack) {
@@ -61,17 +59,55 @@ HL_COLD static struct hl_merged_stack *begin_merged(struct hl_call_stack *stack)
     return stack->merged;
 }
 
-uint32_t hl_call_stack_here(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby) {
-    uint32_t node;
-    if (HL_UNLIKELY(stack->walking)) return hl_call_note(0, "(in a signal handler)");
-    stack->walking = 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+HL_INLINE uint32_t all_frames(struct hl_call_stack *stack, struct hl_called *called, struct hl_lane *lane,
+                             uintptr_t caller, int with_ruby) {
     if (HL_UNLIKELY(with_native) && with_ruby != HL_NO_C_FRAMES && !hl_ruby.public_only &&
         (stack->merged || begin_merged(stack)))
-        node = hl_merged_stack_here(stack->merged, lane, caller, with_ruby);
-    else
-        node = ruby_stack(stack, lane, caller, with_ruby);
+        return hl_merged_stack_here(stack->merged, lane, caller, with_ruby);
+    return with_caller(called, HL_LIKELY(with_ruby) ? ruby_frames(stack, lane) : 0, caller);
+}
+
+/* What ends while the VM collects garbage. */
+static uint32_t collected_frames(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller) {
+    if (!stack->collected) stack->collected = hl_call_note(ruby_frames(stack, lane), "(GC)");
+    return with_caller(&stack->end, stack->collected, caller);
+}
+
+/* One walk at a time: what a signal's handler does in the middle of one has no stack. */
+HL_INLINE int begin_walk(struct hl_call_stack *stack) {
+    if (HL_UNLIKELY(stack->walking)) return 0;
+    stack->walking = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return 1;
+}
+
+HL_INLINE void end_walk(struct hl_call_stack *stack) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     stack->walking = 0;
+}
+
+HL_COLD static uint32_t in_signal_handler(void) {
+    return hl_call_note(0, "(in a signal handler)");
+}
+
+uint32_t hl_call_stack_here(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby) {
+    if (!begin_walk(stack)) return in_signal_handler();
+    const uint32_t node = all_frames(stack, &stack->birth, lane, caller, with_ruby);
+    end_walk(stack);
+    return node;
+}
+
+uint32_t hl_call_stack_of_end(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby) {
+    if (!begin_walk(stack)) return in_signal_handler();
+    const uint32_t node = stack->collecting ? collected_frames(stack, lane, caller)
+                                            : all_frames(stack, &stack->end, lane, caller, with_ruby);
+    end_walk(stack);
+    return node;
+}
+
+uint32_t hl_call_stack_of_ruby(struct hl_call_stack *stack, struct hl_lane *lane) {
+    if (!begin_walk(stack)) return in_signal_handler();
+    const uint32_t node = ruby_frames(stack, lane);
+    end_walk(stack);
     return node;
 }

@@ -3,6 +3,9 @@
  * The stack of an event: all Ruby frames, and on top of them the caller in a library other than the VM; or, where it is
  * asked for, with all C frames in their places (merged_stack.h).
  *
+ * What the VM frees while it collects garbage is freed by the GC, on behalf of the line at which it runs: "(GC)" stands
+ * above the Ruby frames, which stay what they are until it goes on.
+ *
  * Callable from any thread inside malloc, by the lane's owner.
  */
 #ifndef HL_CALL_STACK_H
@@ -13,11 +16,17 @@
 #include "merged_stack.h"
 #include "ruby_walk.h"
 
+/* Of the last event: its caller, the node below it, and with it. */
+struct hl_called {
+    uintptr_t caller;
+    uint32_t parent, node;
+};
+
 struct hl_call_stack {
-    uint32_t walking; /* a signal's handler may come meanwhile */
-    uint32_t caller_parent;
-    uint32_t caller_node;
-    uintptr_t caller; /* of the last event; caller_parent: the node that it was for; caller_node: its own */
+    uint32_t walking;    /* a signal's handler may come meanwhile */
+    uint32_t collecting; /* the VM collects garbage in this thread */
+    uint32_t collected;  /* the node of what it frees; 0: none was asked for yet */
+    struct hl_called birth, end;
     struct hl_merged_stack *merged; /* NULL: none was looked at yet */
     struct hl_ruby_walk ruby;
 };
@@ -32,7 +41,17 @@ void hl_call_stack_reset(struct hl_call_stack *stack);
 /* As with_ruby: of a Ruby object, whose birth is a call of the VM's own. */
 enum { HL_NO_C_FRAMES = 2 };
 
-/* The node of this thread's stack for an event by `caller`; `with_ruby` 0: do not look at Ruby. */
+/* The node of this thread's stack for an event by `caller`: a birth, or an end; `with_ruby` 0: do not look at Ruby. */
 uint32_t hl_call_stack_here(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby);
+uint32_t hl_call_stack_of_end(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby);
+
+/* The node of the Ruby frames alone. */
+uint32_t hl_call_stack_of_ruby(struct hl_call_stack *stack, struct hl_lane *lane);
+
+/* The VM begins (1) or ends (0) to collect garbage in this thread. */
+HL_INLINE void hl_call_stack_collects(struct hl_call_stack *stack, int on) {
+    stack->collecting = (uint32_t)on;
+    stack->collected = 0;
+}
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include "record_gc.h"
 #include "recorder.h"
 #include "ruby_vm.h"
 
@@ -33,16 +34,16 @@ static void happened(hl_value data, const void *event) {
     }
     switch (hl_ruby.rb_tracearg_event_flag(event)) {
     case GC_START:
-        hl_recorder_gc_begins();
+        hl_record_gc(HL_EVENT_GC);
         break;
     case GC_END_SWEEP:
-        hl_record_mark(HL_EVENT_GC_END, 0);
+        hl_record_gc(HL_EVENT_GC_END);
         break;
     case GC_ENTER:
-        hl_record_mark(HL_EVENT_GC_ENTER, 0);
+        hl_record_gc(HL_EVENT_GC_ENTER);
         break;
     default:
-        hl_record_mark(HL_EVENT_GC_EXIT, 0);
+        hl_record_gc(HL_EVENT_GC_EXIT);
     }
 }
 

@@ -136,31 +136,32 @@ HL_INLINE int birth(void *block, size_t size, uintptr_t caller, struct way way) 
 }
 
 /* Of a block that was counted, while it is one. Quiet ones are in no recording either. */
-HL_COLD static void record_death_slow(uint32_t event, const void *block, const struct hl_trailer *trailer) {
+HL_COLD static void record_death_slow(uint32_t event, const void *block, uintptr_t caller,
+                                      const struct hl_trailer *trailer) {
     struct hl_thread *thread = &hl_thread;
     if (trailer->site == HL_SITE_QUIET || (thread->busy && !thread->own)) return;
     const int saved = errno;
     hl_guard_enter(thread);
     struct hl_lane *own = hl_lifecycle_lane(thread), *lane = own ? own : hl_lane_shared_lock();
-    if (lane) hl_record_death(lane, event, block);
+    if (lane) hl_record_death(lane, event, block, caller, !thread->starting && !thread->exiting);
     if (!own) hl_lane_shared_unlock();
     hl_guard_leave(thread);
     errno = saved;
 }
 
-HL_INLINE void record_death(uint32_t event, const void *block, const struct hl_trailer *trailer) {
+HL_INLINE void record_death(uint32_t event, const void *block, uintptr_t caller, const struct hl_trailer *trailer) {
     struct hl_lane *lane = hl_thread.lane;
     if (HL_LIKELY(lane && trailer->site != HL_SITE_QUIET))
-        hl_record_death(lane, event, block);
+        hl_record_death(lane, event, block, caller, 1);
     else
-        record_death_slow(event, block, trailer);
+        record_death_slow(event, block, caller, trailer);
 }
 
 /* `usable` is the block's without its tail. The trailer is gone afterwards. */
-HL_INLINE void death(void *block, size_t usable, const struct hl_trailer *trailer, uint32_t event) {
+HL_INLINE void death(void *block, size_t usable, uintptr_t caller, const struct hl_trailer *trailer, uint32_t event) {
     struct hl_thread *thread = &hl_thread;
     struct hl_lane *lane = thread->lane;
-    if (event) record_death(event, block, trailer);
+    if (event) record_death(event, block, caller, trailer);
     if (HL_UNLIKELY(trailer->watched)) hl_location_forget(block, usable);
     if (HL_UNLIKELY(usable >= HL_MAPPED_LEAST)) hl_lane_count_mapped(-hl_real_mapped(block));
     hl_trailer_erase(block, usable);
@@ -180,14 +181,14 @@ HL_INLINE void *born(void *block, size_t size, uintptr_t caller, struct way way)
     return block;
 }
 
-HL_INLINE void release(void *block, struct way way) {
+HL_INLINE void release(void *block, uintptr_t caller, struct way way) {
     if (!block || HL_UNLIKELY(hl_boot_owns(block))) return;
     struct hl_trailer trailer;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
     const size_t usable = usable_of(block, way.tail);
     if (HL_LIKELY(hl_trailer_read(block, usable, &trailer))) {
         if (HL_UNLIKELY(way.tail)) hl_block_clear(block);
-        death(block, usable, &trailer, way.event);
+        death(block, usable, caller, &trailer, way.event);
     }
     hl_real.free(block);
 }
@@ -211,7 +212,7 @@ static void *reallocated_to_nothing(void *block, uintptr_t caller, struct way wa
     const size_t usable = usable_of(block, way.tail);
     if (hl_trailer_read(block, usable, &trailer)) {
         if (way.tail) hl_block_clear(block);
-        death(block, usable, &trailer, way.event ? HL_EVENT_FREE : HL_EVENT_NONE);
+        death(block, usable, caller, &trailer, way.event ? HL_EVENT_FREE : HL_EVENT_NONE);
     }
     block = hl_real.realloc(block, 0);
     if (block && hl_real_usable(block) >= HL_TRAILER_SIZE + way.tail) birth(block, 0, caller, way);
@@ -240,19 +241,19 @@ HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct w
     const uint64_t word = ours ? hl_trailer_load(block, usable) : 0;
     const size_t mapped = HL_UNLIKELY(usable >= HL_MAPPED_LEAST) ? hl_real_mapped(block) : 0;
     if (HL_UNLIKELY(ours && way.tail)) hl_block_clear(block);
-    if (way.event && ours) record_death(HL_EVENT_REALLOC_FROM, block, &trailer);
+    if (way.event && ours) record_death(HL_EVENT_REALLOC_FROM, block, caller, &trailer);
     if (ours) hl_trailer_erase(block, usable);
     void *moved = hl_real.realloc(block, padded(size, way.tail));
     if (HL_UNLIKELY(!moved)) {
         if (ours) hl_trailer_store(block, usable, word);
         if (ours && way.tail) hl_block_set(block, usable, hl_block_tail(block, usable));
-        if (way.event && ours) record_death(HL_EVENT_UNMOVED, block, &trailer);
+        if (way.event && ours) record_death(HL_EVENT_UNMOVED, block, caller, &trailer);
         return NULL;
     }
     if (HL_UNLIKELY(ours && way.tail)) hl_block_wipe(moved, trailer.size, size);
     if (ours) moved_away(block, usable, mapped, &trailer);
     const int recorded = birth(moved, size, caller, way);
-    if (way.event && ours && !recorded) record_death(HL_EVENT_GONE, block, &trailer);
+    if (way.event && ours && !recorded) record_death(HL_EVENT_GONE, block, caller, &trailer);
     return moved;
 }
 
@@ -310,10 +311,10 @@ HL_COLD static int closed_posix_memalign(void **block, size_t alignment, size_t 
     return (*block = hl_boot_alloc(size, alignment)) ? 0 : ENOMEM;
 }
 
-HL_COLD static void closed_free(void *block, uint32_t event) {
+HL_COLD static void closed_free(void *block, uintptr_t caller, uint32_t event) {
     if (!block || hl_boot_owns(block)) return;
     if (try_open())
-        release(block, slow(event));
+        release(block, caller, slow(event));
     else if (!booting())
         hl_real.free(block);
 }
@@ -325,11 +326,15 @@ HL_EXPORT void *malloc(size_t size) {
     return born(hl_real.malloc(padded(size, 0)), size, HL_CALLER, hot());
 }
 
-HL_EXPORT void free(void *block) {
+HL_INLINE void freed(void *block, uintptr_t caller, uint32_t event) {
     if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN))
-        closed_free(block, HL_EVENT_FREE);
+        closed_free(block, caller, event);
     else
-        release(block, hot());
+        release(block, caller, hot());
+}
+
+HL_EXPORT void free(void *block) {
+    freed(block, HL_CALLER, HL_EVENT_FREE);
 }
 
 HL_EXPORT void *calloc(size_t count, size_t size) {
@@ -403,12 +408,12 @@ HL_EXPORT size_t malloc_usable_size(void *block) {
 /* C23. */
 HL_EXPORT void free_sized(void *block, size_t size) {
     (void)size;
-    free(block);
+    freed(block, HL_CALLER, HL_EVENT_FREE);
 }
 
 HL_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size) {
     (void)alignment, (void)size;
-    free(block);
+    freed(block, HL_CALLER, HL_EVENT_FREE);
 }
 
 /* ---- operators new and delete (interpose.h) ---- */
@@ -423,9 +428,6 @@ void *hl_memalign_for(size_t alignment, size_t size, uintptr_t caller) {
     return aligned(alignment, size, caller, hot());
 }
 
-void hl_free_for(void *block) {
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_OPEN))
-        closed_free(block, HL_EVENT_DELETE);
-    else
-        release(block, hot());
+void hl_free_for(void *block, uintptr_t caller) {
+    freed(block, caller, HL_EVENT_DELETE);
 }

@@ -10,6 +10,6 @@
 
 void *hl_malloc_for(size_t size, uintptr_t caller);
 void *hl_memalign_for(size_t alignment, size_t size, uintptr_t caller);
-void hl_free_for(void *block);
+void hl_free_for(void *block, uintptr_t caller);
 
 #endif

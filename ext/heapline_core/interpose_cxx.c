@@ -82,7 +82,7 @@ HL_COLD static void *aligned_new_nothrow_failed(const char *name, uintptr_t call
 #define HL_DELETE(mangled)                                                                                             \
     HL_EXPORT void mangled(void *block);                                                                               \
     HL_EXPORT void mangled(void *block) {                                                                              \
-        hl_free_for(block);                                                                                            \
+        hl_free_for(block, HL_CALLER);                                                                                 \
     }
 
 HL_NEW(_Znwm)

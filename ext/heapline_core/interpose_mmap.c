@@ -48,7 +48,7 @@ HL_COLD static void tell_mapped(const struct hl_mapped *mapping) {
 
 HL_COLD static void tell_unmapping(uintptr_t address, size_t size, uintptr_t caller) {
     if (hl_load32(&hl_mapping_watched) & HL_WATCH_HEAP_PAGES) hl_heap_pages_unmapping(address, size, caller);
-    if (hl_load32(&hl_mapping_watched) & HL_WATCH_RECORDING) hl_recorder_unmapping(address, size);
+    if (hl_load32(&hl_mapping_watched) & HL_WATCH_RECORDING) hl_recorder_unmapping(address, size, caller);
 }
 
 /* The end of one mapping, where it is one (`size` is not 0), and another one in its place. */

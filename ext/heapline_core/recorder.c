@@ -29,14 +29,18 @@ static uint32_t taken;               /* the turn to begin or end a recording */
 
 /* ---- blocks ---- */
 
+HL_INLINE uint64_t tagged(const void *block) {
+    const uint16_t tag = hl_thread.tag;
+    if (HL_UNLIKELY(tag && !hl_load32(&hl_ring.tags[tag]))) hl_event_tell_tag(tag);
+    return (uintptr_t)block | (uint64_t)tag << HL_EVENT_ADDRESS_BITS;
+}
+
 HL_INLINE void write_birth(uint64_t *place, uint32_t event, const void *block, size_t size, size_t alignment,
                            uint32_t stack) {
-    const uint16_t tag = hl_thread.tag;
     /* glibc takes the next power of two. */
     const uint64_t power = alignment > 1 ? 64 - (uint64_t)__builtin_clzll(alignment - 1) : 0;
     const uint64_t shown = size < HL_EVENT_SIZE_MAX ? size : HL_EVENT_SIZE_MAX;
-    if (HL_UNLIKELY(tag && !hl_load32(&hl_ring.tags[tag]))) hl_event_tell_tag(tag);
-    place[1] = (uintptr_t)block | (uint64_t)tag << HL_EVENT_ADDRESS_BITS | power << HL_EVENT_ALIGNMENT_SHIFT;
+    place[1] = tagged(block) | power << HL_EVENT_ALIGNMENT_SHIFT;
     place[2] = shown | (uint64_t)stack << HL_EVENT_STACK_SHIFT;
     if (HL_UNLIKELY(size >= HL_EVENT_SIZE_MAX)) place[3] = size;
     hl_event_show(place, event, hl_event_now());
@@ -56,55 +60,82 @@ int hl_record_birth(struct hl_lane *lane, uint32_t event, const void *block, siz
     return place != NULL;
 }
 
-void hl_record_death(struct hl_lane *lane, uint32_t event, const void *block) {
-    hl_recording_write(lane, event, 2, (uintptr_t)block | (uint64_t)hl_thread.tag << HL_EVENT_ADDRESS_BITS, 0);
+void hl_record_death(struct hl_lane *lane, uint32_t event, const void *block, uintptr_t caller, int with_ruby) {
+    struct hl_recording *recording = lane->recording;
+    if (HL_UNLIKELY(!recording) && !(recording = hl_recording_prepare(lane))) return;
+    if (HL_LIKELY(hl_recording_enter(recording, lane))) {
+        const uint32_t words = hl_event_words(event, 0);
+        const uint64_t stack = words > 2 ? hl_call_stack_of_end(&recording->stack, lane, caller, with_ruby) : 0;
+        hl_event_put(recording, lane->index, event, words, tagged(block), stack << HL_EVENT_STACK_SHIFT);
+    }
+    hl_recording_leave(recording);
 }
 
-/* ---- what the VM does ---- */
+/* ---- what no allocation makes ---- */
 
 void hl_record_mark(uint32_t event, uint64_t value) {
     struct hl_thread *thread = &hl_thread;
     if (!hl_recording() || thread->busy || !hl_gate.open) return;
     const int saved = errno;
     hl_guard_enter(thread);
-    if (event != HL_EVENT_GC || hl_recording_claims_gc(value)) hl_recording_mark(event, 2, value, 0);
+    hl_recording_mark(event, 2, value, 0);
     hl_guard_leave(thread);
     errno = saved;
 }
 
-void hl_recorder_gc_begins(void) {
-    hl_record_mark(HL_EVENT_GC, hl_gc_count());
-}
-
 /* ---- mappings ---- */
 
-/* An end of one (`size` 0: none), then a mapping (NULL: none). heapline's own are none of the program's. */
-static void record_mapping(uint32_t ended, uintptr_t address, size_t size, uint32_t event,
+struct unmapped {
+    uintptr_t address;
+    size_t size;
+    uintptr_t caller;
+};
+
+static void record_unmapping(struct hl_lane *lane, uint32_t event, const struct unmapped *ended, int with_ruby) {
+    struct hl_recording *recording = lane->recording;
+    if (!recording && !(recording = hl_recording_prepare(lane))) return;
+    if (hl_recording_enter(recording, lane)) {
+        const uint64_t stack = hl_call_stack_of_end(&recording->stack, lane, ended->caller, with_ruby);
+        uint64_t *place = hl_event_reserve(recording, lane->index, 4);
+        if (place) {
+            place[1] = tagged((const void *)ended->address);
+            place[2] = ended->size;
+            place[3] = stack;
+            hl_event_show(place, event, hl_event_now());
+        }
+    }
+    hl_recording_leave(recording);
+}
+
+/* An end of one (NULL: none), then a mapping (NULL: none). heapline's own are none of the program's. */
+static void record_mapping(uint32_t end, const struct unmapped *ended, uint32_t event,
                            const struct hl_mapped *mapping) {
     struct hl_thread *thread = &hl_thread;
     if (thread->busy || thread->quiet || !hl_gate.open) return;
     const int saved = errno;
     hl_guard_enter(thread);
     struct hl_lane *own = hl_lifecycle_lane(thread), *lane = own ? own : hl_lane_shared_lock();
-    if (lane && size) hl_recording_write(lane, ended, 3, address, size);
+    const int with_ruby = !thread->starting && !thread->exiting;
+    if (lane && ended) record_unmapping(lane, end, ended, with_ruby);
     if (lane && mapping)
-        hl_record_birth(lane, event, (const void *)mapping->address, mapping->size, 0, mapping->caller,
-                        !thread->starting && !thread->exiting);
+        hl_record_birth(lane, event, (const void *)mapping->address, mapping->size, 0, mapping->caller, with_ruby);
     if (!own) hl_lane_shared_unlock();
     hl_guard_leave(thread);
     errno = saved;
 }
 
 void hl_recorder_mapped(const struct hl_mapped *mapping) {
-    record_mapping(0, 0, 0, HL_EVENT_MMAP, mapping);
+    record_mapping(0, NULL, HL_EVENT_MMAP, mapping);
 }
 
-void hl_recorder_unmapping(uintptr_t address, size_t size) {
-    record_mapping(HL_EVENT_MUNMAP, address, size, 0, NULL);
+void hl_recorder_unmapping(uintptr_t address, size_t size, uintptr_t caller) {
+    const struct unmapped ended = {address, size, caller};
+    record_mapping(HL_EVENT_MUNMAP, &ended, 0, NULL);
 }
 
 void hl_recorder_remapped(uintptr_t address, size_t size, const struct hl_mapped *mapping) {
-    record_mapping(HL_EVENT_MREMAP_FROM, address, size, HL_EVENT_MREMAP, mapping);
+    const struct unmapped ended = {address, size, mapping->caller};
+    record_mapping(HL_EVENT_MREMAP_FROM, size ? &ended : NULL, HL_EVENT_MREMAP, mapping);
 }
 
 /* ---- begin and end ---- */

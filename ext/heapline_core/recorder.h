@@ -48,18 +48,16 @@ void hl_recorder_exec(int now);
  * event was lost. */
 int hl_record_birth(struct hl_lane *lane, uint32_t event, const void *block, size_t size, size_t alignment,
                     uintptr_t caller, int with_ruby);
-/* A death, or what belongs to one. */
-void hl_record_death(struct hl_lane *lane, uint32_t event, const void *block);
+/* A death, likewise; or what belongs to a realloc, whose birth has the stack. */
+void hl_record_death(struct hl_lane *lane, uint32_t event, const void *block, uintptr_t caller, int with_ruby);
 
 /* For interpose_mmap.c. Of remapped, `size` 0: the former mapping stays. */
 void hl_recorder_mapped(const struct hl_mapped *mapping);
-void hl_recorder_unmapping(uintptr_t address, size_t size);
+void hl_recorder_unmapping(uintptr_t address, size_t size, uintptr_t caller);
 void hl_recorder_remapped(uintptr_t address, size_t size, const struct hl_mapped *mapping);
 
-/* What the VM does, or a mark that no allocation makes, in two words: enum hl_event. */
+/* A mark that no allocation makes, in two words: enum hl_event. */
 void hl_record_mark(uint32_t event, uint64_t value);
-/* For gc_events.h. */
-void hl_recorder_gc_begins(void);
 
 /* This lane's owner ends. */
 void hl_recorder_thread_ends(struct hl_lane *lane);

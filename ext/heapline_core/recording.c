@@ -180,7 +180,7 @@ int hl_recording_claims_gc(uint64_t count) {
 HL_COLD void hl_recording_tell_generation(struct hl_recording *recording, const struct hl_lane *lane) {
     const uint64_t count = lane->generation - hl_load64(&hl_flight.header->baseline);
     recording->generation = lane->generation;
-    if (hl_recording_claims_gc(count)) hl_event_put(recording, lane->index, HL_EVENT_GC, 2, count, 0);
+    if (hl_recording_claims_gc(count)) hl_event_put(recording, lane->index, HL_EVENT_GC, 3, count, 0);
     hl_gc_events_ask();
 }
 

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define HL_RING_MAGIC "HEAPRING"
-#define HL_RING_VERSION 2u
+#define HL_RING_VERSION 3u
 
 #define HL_CHUNK_BYTES 65536u
 #define HL_CHUNKS 384u
@@ -66,6 +66,7 @@ struct hl_ring_chunk {
  *   word 0   kind << 56 | time (units of `clock`, since the start)
  *   word 1   births, deaths: address | tag << 48 | binary logarithm of the alignment << 58; others: see there
  *   word 2   births: size | stack << 40; a size of HL_EVENT_SIZE_MAX or more stands in word 3, and that here
+ *            deaths: stack << 40
  */
 #define HL_EVENT_TIME_BITS 56
 #define HL_EVENT_ADDRESS_BITS 48
@@ -92,16 +93,17 @@ enum hl_event {
     HL_EVENT_MMAP,
     HL_EVENT_MREMAP, /* ends HL_EVENT_MREMAP_FROM, where there was a mapping before */
     HL_EVENT_LAST_BIRTH = HL_EVENT_MREMAP,
-    /* deaths: two words */
+    /* deaths */
     HL_EVENT_FREE = 32,
     HL_EVENT_DELETE,
+    HL_EVENT_LAST_DEATH = HL_EVENT_DELETE,
+    /* what belongs to a realloc: two words, without a stack */
     HL_EVENT_REALLOC_FROM, /* before the call */
     HL_EVENT_UNMOVED,      /* the call failed: the block is where it was */
     HL_EVENT_GONE,         /* it is no block of the program's any more: as if freed */
     /* two words */
     HL_EVENT_THREAD_START = 48, /* word 1: kernel thread id; words 2, 3: its name */
     HL_EVENT_THREAD_END,        /* likewise */
-    HL_EVENT_GC,                /* a GC begins, or (without gc_events.h) is first seen; word 1: GC.count with it */
     HL_EVENT_GC_END,            /* its sweep is over */
     HL_EVENT_GC_ENTER,          /* the program stands still for GC from here */
     HL_EVENT_GC_EXIT,           /* up to here */
@@ -109,18 +111,21 @@ enum hl_event {
     /* a Ruby object is freed */
     HL_EVENT_OBJECT_FREED, /* word 1: address */
     /* three words */
-    HL_EVENT_MUNMAP,       /* word 1: address, word 2: size */
-    HL_EVENT_MREMAP_FROM,  /* likewise; both after the call */
+    HL_EVENT_GC, /* a GC begins, or (without gc_events.h) is first seen; word 1: GC.count with it, word 2: stack << 40 */
     HL_EVENT_OBJECT,       /* word 1: address | tag << 48; word 2: bytes of its slot | class << 16 | stack << 40 */
     HL_EVENT_OBJECT_MOVED, /* word 1: from; word 2: to | bytes of its slot << 48, where these are others now */
     HL_EVENT_CLASS,        /* word 1: its number; word 2: type | 0x100 where another class had it so far | name << 32 */
+    /* four words */
+    HL_EVENT_MUNMAP,      /* word 1: address | tag << 48, word 2: size, word 3: stack */
+    HL_EVENT_MREMAP_FROM, /* likewise; after the call */
 };
 
 /* Words of an event by its first and third one. */
 static inline uint32_t hl_event_words(uint32_t kind, uint64_t third) {
     if (kind <= HL_EVENT_LAST_BIRTH) return (third & HL_EVENT_SIZE_MAX) == HL_EVENT_SIZE_MAX ? 4 : 3;
-    if (kind == HL_EVENT_THREAD_START || kind == HL_EVENT_THREAD_END) return 4;
-    return kind >= HL_EVENT_MUNMAP ? 3 : 2;
+    if (kind <= HL_EVENT_LAST_DEATH) return 3;
+    if (kind == HL_EVENT_THREAD_START || kind == HL_EVENT_THREAD_END || kind >= HL_EVENT_MUNMAP) return 4;
+    return kind >= HL_EVENT_GC ? 3 : 2;
 }
 
 /* EXECED: the process is executing another program; if that succeeds, nothing more comes. */

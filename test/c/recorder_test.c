@@ -16,6 +16,7 @@
 #include "fake_ruby.h"
 #include "lifecycle.h"
 #include "own_memory.h"
+#include "record_gc.h"
 #include "ring.h"
 #include "ruby_walk.h"
 
@@ -76,7 +77,7 @@ static uint64_t each_event(uint32_t lane, void (*each)(const struct event *)) {
 }
 
 static uint64_t births, deaths, bytes;
-static struct event odd[16];
+static struct event odd[16], last_death;
 static unsigned odd_count;
 
 static void tally(const struct event *event) {
@@ -85,6 +86,7 @@ static void tally(const struct event *event) {
         bytes += event->size;
     } else if (event->kind == HL_EVENT_FREE || event->kind == HL_EVENT_REALLOC_FROM) {
         deaths++;
+        last_death = *event;
     } else if (event->kind == HL_EVENT_UNMOVED) {
         deaths--;
     }
@@ -182,6 +184,47 @@ static void each_fiber_has_its_own_stack(void) {
     CHECK_EQUAL(frame_of(odd[1].stack, 0).kind, HL_FRAME_NATIVE);
 }
 
+static void an_end_has_the_stack_of_who_ended_it(void) {
+    begin();
+    fake_ruby_push(outer, 4);
+    fake_ruby_push(inner, 7);
+    void *block = fake_ruby_allocate(ODD);
+    fake_ruby_pop();
+    fake_ruby_push(inner, 9);
+    free(block);
+    read_all();
+    CHECK_EQUAL(last_death.address, (uintptr_t)block);
+    check_frame(frame_of(last_death.stack, 0), "/app/inner.rb", 19, "work");
+    check_frame(frame_of(last_death.stack, 1), "/app/outer.rb", 5, "run");
+}
+
+static void check_freed_by_gc(uint32_t line) {
+    read_all();
+    const struct hl_ring_frame gc = frame_of(last_death.stack, 0);
+    CHECK_EQUAL(gc.kind, HL_FRAME_NOTE);
+    CHECK(text_is(gc.label, "(GC)"));
+    check_frame(frame_of(last_death.stack, 1), "/app/outer.rb", line, "run");
+}
+
+/* Another line runs into another GC. */
+static void what_gc_frees_says_so(void) {
+    begin();
+    void *blocks[3];
+    for (int i = 0; i < 3; i++) blocks[i] = fake_ruby_allocate(ODD);
+    for (unsigned line = 5; line < 7; line++) {
+        fake_ruby_push(outer, line - 1);
+        hl_record_gc(HL_EVENT_GC_ENTER);
+        free(blocks[line - 5]);
+        check_freed_by_gc(line);
+        hl_record_gc(HL_EVENT_GC_EXIT);
+        fake_ruby_pop();
+    }
+    fake_ruby_push(outer, 9);
+    free(blocks[2]);
+    read_all();
+    check_frame(frame_of(last_death.stack, 0), "/app/outer.rb", 10, "run");
+}
+
 /* ---- events ---- */
 
 static void recorded_is_what_is_counted(void) {
@@ -258,7 +301,7 @@ static void handlers_of_signals_lose_nothing(void) {
 static void a_full_ring_loses_events_and_counts_them(void) {
     begin();
     hl_ring.header->drain_pid = (uint32_t)getpid(); /* one that is slow, not one that never comes */
-    const uint64_t enough = (uint64_t)HL_CHUNKS * HL_CHUNK_BYTES / 40 + 100000;
+    const uint64_t enough = (uint64_t)HL_CHUNKS * HL_CHUNK_BYTES / 48 + 100000;
     for (uint64_t i = 0; i < enough; i++) allocate();
     CHECK(hl_ring.header->lost > 0);
     CHECK(hl_ring.header->waited_ns > 0);
@@ -380,6 +423,8 @@ static const struct check_test tests[] = {
     {"a_caller_further_out_makes_another_stack", a_caller_further_out_makes_another_stack},
     {"code_that_dies_keeps_its_name_and_gives_it_to_nobody", code_that_dies_keeps_its_name_and_gives_it_to_nobody},
     {"each_fiber_has_its_own_stack", each_fiber_has_its_own_stack},
+    {"an_end_has_the_stack_of_who_ended_it", an_end_has_the_stack_of_who_ended_it},
+    {"what_gc_frees_says_so", what_gc_frees_says_so},
     {"recorded_is_what_is_counted", recorded_is_what_is_counted},
     {"threads_lose_nothing", threads_lose_nothing},
     {"handlers_of_signals_lose_nothing", handlers_of_signals_lose_nothing},

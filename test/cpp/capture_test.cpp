@@ -77,9 +77,9 @@ class Scene {
 
     void told(const Writer::Call &call, Kind kind, uint32_t block, uint64_t size, uint64_t alignment,
               uint32_t klass = 0) {
-        bool born = allocates(kind) || kind == Kind::object;
-        events.push_back({call.time_ns / 10000 * 10000, size, alignment, block, born ? call.stack : 0, call.thread,
-                          born ? call.tag : 0, klass, kind});
+        bool by = kind != Kind::object_freed && kind != Kind::object_resized; /* these are the VM's doing */
+        events.push_back({call.time_ns / 10000 * 10000, size, alignment, block, by ? call.stack : 0, call.thread,
+                          by ? call.tag : 0, klass, kind});
     }
 
     void step(Writer &writer) {

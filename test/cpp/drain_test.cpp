@@ -169,8 +169,8 @@ void test_a_late_end() {
     drained.begin();
     drained.drain->pass(false);
     drained.ring.open(1, 1, 1);
-    drained.ring.plain(HL_EVENT_FREE, 5000, A);
-    drained.ring.plain(HL_EVENT_FREE, 9001, A);
+    drained.ring.death(HL_EVENT_FREE, 5000, A);
+    drained.ring.death(HL_EVENT_FREE, 9001, A);
     drained.finish();
     drained.check({{Kind::malloc, 1, 1}, {Kind::vanish, 1, 0}, {Kind::malloc, 1, 2}, {Kind::free, 1, 0}});
 }
@@ -178,7 +178,7 @@ void test_a_late_end() {
 void test_a_late_birth() {
     Drained drained;
     drained.ring.open(0, 0, 1);
-    drained.ring.plain(HL_EVENT_FREE, 9000, B);
+    drained.ring.death(HL_EVENT_FREE, 9000, B);
     drained.begin();
     drained.drain->pass(false);
     drained.ring.open(1, 1, 1);
@@ -215,7 +215,7 @@ void test_a_realloc_in_a_realloc() {
     drained.ring.plain(HL_EVENT_REALLOC_FROM, 4000, B);
     drained.ring.birth(HL_EVENT_REALLOC, 5000, C, 3);
     drained.ring.birth(HL_EVENT_REALLOC, 6000, D, 4);
-    drained.ring.plain(HL_EVENT_FREE, 7000, C);
+    drained.ring.death(HL_EVENT_FREE, 7000, C);
     drained.finish();
     drained.check(
         {{Kind::malloc, 1, 1}, {Kind::malloc, 2, 2}, {Kind::resize, 2, 3}, {Kind::resize, 1, 4}, {Kind::free, 2, 0}});
@@ -230,8 +230,8 @@ void test_an_address_that_is_given_out_meanwhile() {
     drained.ring.birth(HL_EVENT_REALLOC, 4000, B, 3);
     drained.ring.open(1, 1, 1);
     drained.ring.birth(HL_EVENT_MALLOC, 3000, A, 2);
-    drained.ring.plain(HL_EVENT_FREE, 5000, A);
-    drained.ring.plain(HL_EVENT_FREE, 6000, B);
+    drained.ring.death(HL_EVENT_FREE, 5000, A);
+    drained.ring.death(HL_EVENT_FREE, 6000, B);
     drained.finish();
     drained.check({{Kind::malloc, 1, 1},
                    {Kind::vanish, 1, 0},
@@ -319,12 +319,13 @@ void test_names() {
     ring.open(0, 0, 1);
     ring.thread(HL_EVENT_THREAD_START, 1000, 4711, "ruby");
     ring.birth(HL_EVENT_MEMALIGN, 2000, A, 10, native, 5, 6);
-    ring.plain(HL_EVENT_GC, 3000, 8);
+    ring.death(HL_EVENT_GC, 3000, 8, inner);
+    ring.death(HL_EVENT_DELETE, 3500, A, outer, 5);
     ring.thread(HL_EVENT_THREAD_END, 4000, 4711, "worker");
     drained.finish();
     const std::vector<Event> events = drained.events();
     const Names &names = drained.reader().names();
-    CHECK_EQUAL(events.size(), 4);
+    CHECK_EQUAL(events.size(), 5);
     CHECK_EQUAL(events[1].alignment, 64);
     CHECK(names.tag(events[1].tag) == "payroll");
     CHECK(names.string(names.thread(events[1].thread).name) == "worker");
@@ -336,6 +337,10 @@ void test_names() {
     CHECK_EQUAL(names.frame(top.frame).offset, 0x123);
     CHECK(names.string(names.frame(below.frame).label) == "work" && names.frame(below.frame).line == 22);
     CHECK(names.string(names.frame(last.frame).path) == "app.rb" && !last.parent);
+    CHECK_EQUAL(events[2].stack, top.parent);
+    CHECK_EQUAL(events[3].kind, Kind::cxx_delete);
+    CHECK_EQUAL(events[3].stack, below.parent);
+    CHECK(names.tag(events[3].tag) == "payroll");
 }
 
 /* ---- rings that hold anything ---- */
@@ -372,10 +377,10 @@ void test_a_chunk_without_an_end() {
     WrittenRing &ring = drained.ring;
     const uint32_t last = HL_CHUNKS - 1;
     ring.open(last, 0, 1);
-    for (uint32_t at = 0; at + 16 <= HL_CHUNK_BYTES; at += 16) ring.plain(HL_EVENT_FREE, 1000 + at, A);
+    for (uint32_t at = 0; at + 24 <= HL_CHUNK_BYTES; at += 24) ring.death(HL_EVENT_FREE, 1000 + at, A);
     ring.chunk(last).end = UINT32_MAX;
     drained.finish();
-    CHECK_EQUAL(drained.events().size(), HL_CHUNK_LIMIT / 16);
+    CHECK_EQUAL(drained.events().size(), HL_CHUNK_LIMIT / 24);
 }
 
 /* A clock that stands still, or goes back. */

@@ -117,15 +117,22 @@ class WrittenRing {
         if (large) word(chunk_, at_ + 24) = size;
         show(kind, time, large ? 4 : 3);
     }
+    /* Three words: free and delete, or a GC. */
+    void death(uint32_t kind, uint64_t time, uint64_t address, uint32_t stack = 0, uint32_t tag = 0) {
+        word(chunk_, at_ + 8) = address | uint64_t{tag} << HL_EVENT_ADDRESS_BITS;
+        word(chunk_, at_ + 16) = uint64_t{stack} << HL_EVENT_STACK_SHIFT;
+        show(kind, time, 3);
+    }
     /* Two words. */
     void plain(uint32_t kind, uint64_t time, uint64_t second) {
         word(chunk_, at_ + 8) = second;
         show(kind, time, 2);
     }
-    void mapping(uint32_t kind, uint64_t time, uint64_t address, uint64_t size) {
+    void unmapping(uint32_t kind, uint64_t time, uint64_t address, uint64_t size, uint32_t stack = 0) {
         word(chunk_, at_ + 8) = address;
         word(chunk_, at_ + 16) = size;
-        show(kind, time, 3);
+        word(chunk_, at_ + 24) = stack;
+        show(kind, time, 4);
     }
     void thread(uint32_t kind, uint64_t time, uint64_t tid, const char *name) {
         word(chunk_, at_ + 8) = tid;
