@@ -19,6 +19,7 @@ VALUE header(VALUE self) {
     for (const std::string &word : header.command)
         rb_ary_push(command, rb_enc_str_new(word.data(), static_cast<long>(word.size()), rb_utf8_encoding()));
     for (const auto &[key, value] : header.options) rb_hash_aset(options, text(key), text(value));
+    put(hash, "version", ULL2NUM(header.version));
     put(hash, "pid", ULL2NUM(header.pid));
     put(hash, "ruby", text(header.ruby));
     put(hash, "allocator", text(header.allocator));

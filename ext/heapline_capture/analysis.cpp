@@ -175,6 +175,8 @@ void Analysis::end(const Event &event) {
         context.sums.temporary.add(ended.size);
         sums_.temporary.add(ended.size);
     }
+    sums_.freed.add(ended.size);
+    if (!query_.objects) contexts_[this->context(event)].sums.freed.add(ended.size); /* nobody's line frees an object */
     if (watcher_) watcher_->end(event.block, ended.context - 1, ended.size, event.time_ns, age <= 1);
     Timeline::Span &span = timeline_.at(end_ns_);
     span.frees++;
@@ -201,6 +203,7 @@ void Analysis::resize(const Event &event) {
         sums->allocated.bytes += event.size;
         sums->live.bytes += event.size - before;
     }
+    sums_.freed.bytes += before;
     if (watcher_) watcher_->resize(event.block, block.context - 1, before, event.size, event.time_ns);
     note_live();
 }

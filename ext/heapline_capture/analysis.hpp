@@ -55,15 +55,17 @@ struct Figures {
     }
 };
 
-/* What blocks of one kind come to. temporary: freed in the generation of their birth or the next one. */
+/* What blocks of one kind come to. temporary: freed in the generation of their birth or the next one. freed: of whoever
+ * ended them, all else of who allocated them. */
 struct Sums {
-    Figures allocated, peak, live, temporary;
+    Figures allocated, peak, live, temporary, freed;
 
     void add(const Sums &more) {
         allocated.add(more.allocated);
         peak.add(more.peak);
         live.add(more.live);
         temporary.add(more.temporary);
+        freed.add(more.freed);
     }
 };
 
@@ -81,7 +83,7 @@ class Watcher {
 
 class Analysis {
   public:
-    /* Who allocated. */
+    /* Who allocated or freed. */
     struct Context {
         uint32_t stack, thread, tag, klass;
         uint32_t seen; /* the peak at which sums.peak was noted */

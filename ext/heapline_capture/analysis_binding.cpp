@@ -78,11 +78,12 @@ VALUE push(VALUE row, const Figures &figures) {
     return row;
 }
 
-/* sums -> [allocations, bytes, blocks and bytes at the peak, live, temporary] */
+/* sums -> [allocations, bytes, blocks and bytes at the peak, live, temporary, freed] */
 VALUE sums(VALUE self) {
     const Sums &sums = analysed(self).analysis->sums();
     VALUE row = rb_ary_new();
-    for (const Figures *figures : {&sums.allocated, &sums.peak, &sums.live, &sums.temporary}) push(row, *figures);
+    for (const Figures *figures : {&sums.allocated, &sums.peak, &sums.live, &sums.temporary, &sums.freed})
+        push(row, *figures);
     return row;
 }
 

@@ -8,7 +8,7 @@ namespace capture {
 namespace {
 
 VALUE push(VALUE row, const Sums &sums) {
-    for (const Figures *figures : {&sums.allocated, &sums.peak, &sums.live, &sums.temporary}) {
+    for (const Figures *figures : {&sums.allocated, &sums.peak, &sums.live, &sums.temporary, &sums.freed}) {
         rb_ary_push(row, ULL2NUM(figures->count));
         rb_ary_push(row, ULL2NUM(figures->bytes));
     }
@@ -74,7 +74,8 @@ Metric metric_of(VALUE name) {
     if (name == ID2SYM(rb_intern("peak"))) return Metric::peak;
     if (name == ID2SYM(rb_intern("live"))) return Metric::live;
     if (name == ID2SYM(rb_intern("temporary"))) return Metric::temporary;
-    rb_raise(rb_eArgError, "allocated, peak, live or temporary");
+    if (name == ID2SYM(rb_intern("freed"))) return Metric::freed;
+    rb_raise(rb_eArgError, "allocated, peak, live, temporary or freed");
 }
 
 /* tree_rows(metric, bottom_up) -> Array of [parent, frame, count and bytes of itself, of all below]; the first is the

@@ -16,7 +16,7 @@
 namespace heapline {
 namespace capture {
 
-enum class Metric { allocated, peak, live, temporary };
+enum class Metric { allocated, peak, live, temporary, freed };
 
 inline const Figures &of(const Sums &sums, Metric metric) {
     switch (metric) {
@@ -26,6 +26,8 @@ inline const Figures &of(const Sums &sums, Metric metric) {
         return sums.live;
     case Metric::temporary:
         return sums.temporary;
+    case Metric::freed:
+        return sums.freed;
     default:
         return sums.allocated;
     }

@@ -15,11 +15,13 @@ module Heapline
   # recorded.
   class Capture
     METRICS = { allocated: %i[allocated bytes], count: %i[allocated count], peak: %i[peak bytes], live: %i[live bytes],
-                temporary: %i[temporary bytes] }.freeze
+                temporary: %i[temporary bytes], freed: %i[freed bytes] }.freeze
     DIRECTIONS = %i[top_down bottom_up].freeze
     GROUPS = Sites::KINDS
     NANOSECONDS = 1_000_000_000
     CELLS = 1_000_000
+    # From this version of the format on.
+    TELLS_FREES = 3
 
     # path: the file. choice: see Choice; without one all of malloc's blocks. progress: called with [bytes read, bytes
     # in all], at most 20 times a second. Raises Error where nothing can be read.
@@ -38,6 +40,11 @@ module Heapline
     # Is all that is told of Ruby objects, and not of blocks?
     def objects?
       @choice.objects?
+    end
+
+    # Does it say who freed? Not of Ruby objects, which the GC alone frees, and not what an older heapline recorded.
+    def tells_frees?
+      !objects? && @native.header[:version] >= TELLS_FREES
     end
 
     # native_names: where they were asked for before.

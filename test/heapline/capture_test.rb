@@ -40,7 +40,7 @@ module Heapline
         assert_equal oracle.by { |block| block.thread || "(unknown)" }, table(capture, :thread)
         assert_equal oracle.by { |block| block.tag || "(no tag)" }, table(capture, :tag)
         assert_equal oracle.by { |block| line(block.stack) }, table(capture, :line)
-        assert_equal(oracle.by { |block| block.stack.any? ? "rack" : "(application)" }, table(capture, :gem))
+        assert_equal(oracle.by { |block| block.stack.any? ? "rack" : "(unknown)" }, table(capture, :gem))
       end
     end
 
@@ -94,7 +94,7 @@ module Heapline
       cells = decoded(bytes)
       windows.each do |from, to|
         part = Capture.open(path, from: from * width, to: (to * width if to < spans), **choice)
-        expected = part.stacks.to_h { |stack| [stack.to_a.first(4), stack.sums.to_a] }
+        expected = part.stacks.select { |stack| stack.sums.allocations.positive? }.to_h { |stack| [stack.to_a.first(4), stack.sums.to_a] }
         found = summed(cells, starts, starts[from], starts[to]).transform_keys { |row| stacks[row].to_a.first(4) }
         assert_equal(*[expected, found].map { |sums| sums.transform_values { |row| row.values_at(*figures) } })
       end
@@ -213,7 +213,7 @@ module Heapline
         assert_equal by_stack, found
         Capture::METRICS.each_key do |metric|
           kind = Capture::METRICS.fetch(metric).first
-          place = %i[allocated peak live temporary].index(kind) * 2
+          place = %i[allocated peak live temporary freed].index(kind) * 2
           figures = oracle.by(&:stack).transform_values { |sums| sums[place, 2] }.reject { |_, sums| sums.first.zero? }
           assert_tree figures, capture.tree(metric: metric)
           assert_tree figures.transform_keys(&:reverse), capture.tree(metric: metric, direction: :bottom_up)
@@ -354,8 +354,8 @@ module Heapline
       Captures.file(planted_objects.to_s) do |path|
         capture = Capture.open(path, objects: true)
         assert_predicate capture, :objects?
-        assert_equal [3, 160, 3, 160, 1, 80, 1, 40], capture.sums.to_a
-        assert_equal({ "Foo" => [2, 80, 2, 80, 0, 0, 1, 40], "Bar" => [1, 80, 1, 80, 1, 80, 0, 0] },
+        assert_equal [3, 160, 3, 160, 1, 80, 1, 40, 2, 80], capture.sums.to_a
+        assert_equal({ "Foo" => [2, 80, 2, 80, 0, 0, 1, 40, 0, 0], "Bar" => [1, 80, 1, 80, 1, 80, 0, 0, 0, 0] },
                      capture.sites(by: :class).to_h { |group| [group.key, group.sums.to_a] })
         assert_equal({ "a.rb:1" => 2, "b.rb:2" => 1 },
                      capture.sites(by: :line).to_h { |group| [group.key, group.sums.allocations] })
@@ -382,7 +382,7 @@ module Heapline
     def test_blocks_are_told_without_the_objects
       Captures.file(planted_objects.to_s) do |path|
         capture = Capture.open(path)
-        assert_equal [1, 1000, 1, 1000, 1, 1000, 0, 0], capture.sums.to_a
+        assert_equal [1, 1000, 1, 1000, 1, 1000, 0, 0, 0, 0], capture.sums.to_a
         assert_equal [[nil], [["malloc", 1]]], [capture.stacks.map(&:class_name),
                                                 (capture.summary.calls.map { |call| [call.function, call.calls] })]
         assert_equal 1, Capture.open(path, lifespan: 1..9).sums.allocations
@@ -398,17 +398,50 @@ module Heapline
       builder.object_resized(1_000_000, number, 80)
       builder.object_freed(2_000_000, number)
       Captures.file(builder.to_s) do |path|
-        assert_equal [1, 120, 1, 80, 0, 0, 1, 80], Capture.open(path, objects: true).sums.to_a
+        assert_equal [1, 120, 1, 80, 0, 0, 1, 80, 1, 120], Capture.open(path, objects: true).sums.to_a
       end
     end
 
     def test_a_later_version
       builder = Captures::Builder.new
-      builder.header["version"] = 3
+      builder.header["version"] = 4
       Captures.file(builder.to_s) do |path|
-        assert_match(/of version 3; this heapline reads versions 1 to 2/,
+        assert_match(/of version 4; this heapline reads versions 1 to 3/,
                      assert_raises(Error) { Capture.open(path) }.message)
       end
+    end
+
+    def test_an_earlier_version_does_not_tell_who_freed
+      each_random { |capture, _| assert_predicate capture, :tells_frees? }
+      [1, 2].each do |version|
+        builder = Captures.random(1, 1000)
+        oracle = Captures::Oracle.new(builder.events)
+        builder.header["version"] = version
+        Captures.file(builder.to_s) do |path|
+          capture = Capture.open(path)
+          refute_predicate capture, :tells_frees?
+          assert_equal oracle.sums, capture.sums.to_a
+        end
+      end
+    end
+
+    def test_who_freed
+      builder = Captures::Builder.new
+      block = builder.birth(0, 100, [["make", "a.rb", 1]])
+      builder.end(1_000_000, block, stack: [["drop", "b.rb", 2], ["free", nil, nil, "libfoo.so", 8]])
+      swept = builder.birth(2_000_000, 30, [["make", "a.rb", 1]])
+      builder.end(3_000_000, swept, stack: [["run", "c.rb", 3], ["(GC)"]])
+      Captures.file(builder.to_s) do |path|
+        capture = Capture.open(path)
+        assert_equal({ "b.rb:2 via libfoo.so" => 100, "(GC)" => 30 }, freed(capture.sites(by: :line)))
+        assert_equal({ "(application)" => 100, "(GC)" => 30 }, freed(capture.sites(by: :gem)))
+        tree = capture.tree(metric: :freed, direction: :bottom_up)
+        assert_equal(%w[free (GC)], tree.children.map { |node| node.frame.label })
+      end
+    end
+
+    def freed(groups)
+      groups.to_h { |group| [group.key, group.sums.freed_bytes] }.reject { |_, bytes| bytes.zero? }
     end
 
     def test_calls_sizes_and_lifespans

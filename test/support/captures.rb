@@ -23,7 +23,12 @@ module Captures
 
     # Has it a stack and a tag?
     def placed?
-      allocates? || kind == :object
+      allocates? || kind == :object || ended?
+    end
+
+    # Are they those of who ended it, or of what ran into a GC?
+    def ended?
+      %i[free munmap free_older gc_start].include?(kind)
     end
 
     def ends?
@@ -47,7 +52,7 @@ module Captures
       @events = []
       @samples = []
       @libraries = {}
-      @header = { "version" => 1, "time_unit_ns" => UNIT, "pid" => 4711, "page_size" => 4096, "generation" => 0,
+      @header = { "version" => 3, "time_unit_ns" => UNIT, "pid" => 4711, "page_size" => 4096, "generation" => 0,
                   "started_ns" => 1_700_000_000_000_000_000, "ruby" => "ruby 3.4.1", "allocator" => "glibc 2.41",
                   "command" => "ruby" }
       @live = {}
@@ -66,9 +71,9 @@ module Captures
       add(kind, time, block: number, size: size, stack: stack, thread: thread, tag: tag)
     end
 
-    def end(time, number, kind: :free, thread: nil)
+    def end(time, number, kind: :free, stack: [], thread: nil, tag: nil)
       @free << number
-      add(kind, time, block: number, thread: thread)
+      add(kind, time, block: number, stack: stack, thread: thread, tag: tag)
     end
 
     # A Ruby object; returns what names it.
@@ -197,6 +202,10 @@ module Captures
       end
     end
 
+    def tells_ends?
+      @header["version"] >= 3
+    end
+
     def node(stack)
       return 0 if stack.empty?
 
@@ -209,9 +218,9 @@ module Captures
     end
 
     def columns(events)
-      columns = Array.new(8) { "".b }
+      columns = Array.new(tells_ends? ? 9 : 8) { "".b }
       time = events.first.time / UNIT
-      thread = tag = last = 0
+      thread = tag = last = ender = 0
       first = time
       events.each do |event|
         op = KINDS.fetch(event.kind)
@@ -231,12 +240,15 @@ module Captures
         end
         columns[4] << varint(64) if event.kind == :posix_memalign
         columns[4] << varint(@classes.fetch(event.class_name)) if event.class_name
-        if event.placed?
+        if event.placed? && (tells_ends? || !event.ended?)
           if @tags.fetch(event.tag, 0) != tag
             op |= 0x80
             columns[7] << varint(tag = @tags.fetch(event.tag, 0))
           end
-          columns[2] << varint(event.stack.empty? ? 0 : @nodes.fetch(event.stack))
+          stack = event.stack.to_a.empty? ? 0 : @nodes.fetch(event.stack)
+          columns[2] << varint(stack) unless event.ended?
+          columns[8] << varint(fold(stack - ender)) if event.ended?
+          ender = stack if event.ended?
         end
         columns[3] << varint(event.size) if event.size
         columns[0] << [op].pack("C")
@@ -248,7 +260,7 @@ module Captures
   # The truth about events, the plainest way there is.
   class Oracle
     # rubocop:disable Lint/StructNewOverride -- see Event
-    Block = Struct.new(:birth, :size, :stack, :thread, :tag, :mapping, :born_at, :born_in, :died_at, :died_in,
+    Block = Struct.new(:birth, :size, :stack, :thread, :tag, :mapping, :born_at, :born_in, :died_at, :died_in, :ender,
                        keyword_init: true) do
       # rubocop:enable Lint/StructNewOverride
       # Generations.
@@ -281,18 +293,21 @@ module Captures
       blocks = born(mappings).select { |block| chosen.nil? || chosen.call(block) }
       at, = peak(blocks)
       parts = [blocks, at ? alive(blocks, at) : [], blocks.reject(&:died_at),
-               blocks.select { |block| block.died_at && block.age(0) <= 1 }]
+               blocks.select { |block| block.died_at && block.age(0) <= 1 }, blocks.select(&:died_at)]
       parts.flat_map { |part| [part.size, part.sum(&:size)] }
     end
 
-    # Sums by what the block says of each, of those that were born; the peak is that of all.
+    # Sums by what the block says of each, of those that were born, or of who ended one; the peak is that of all.
     def by(mappings: false, &key)
       blocks = born(mappings)
       at, = peak(blocks)
-      blocks.group_by(&key).transform_values do |group|
+      groups = blocks.group_by(&key)
+      ended = blocks.select(&:died_at).group_by { |block| key.call(block.ender) }
+      (groups.keys | ended.keys).to_h do |name|
+        group = groups.fetch(name, [])
         parts = [group, at ? alive(group, at) : [], group.reject(&:died_at),
-                 group.select { |block| block.died_at && block.age(0) <= 1 }]
-        parts.flat_map { |part| [part.size, part.sum(&:size)] }
+                 group.select { |block| block.died_at && block.age(0) <= 1 }, ended.fetch(name, [])]
+        [name, parts.flat_map { |part| [part.size, part.sum(&:size)] }]
       end
     end
 
@@ -324,6 +339,7 @@ module Captures
       block = live.delete(event.block) or return
       block.died_at = index
       block.died_in = @generations
+      block.ender = event
     end
   end
 
@@ -341,7 +357,9 @@ module Captures
       size = random.rand(1 << random.rand(1..16))
       case random.rand(20)
       when 0..7 then live << builder.birth(time, size, stacks.sample(random: random), **who)
-      when 8..13 then live.empty? || builder.end(time, live.delete_at(random.rand(live.size)))
+      when 8..13
+        live.empty? || builder.end(time, live.delete_at(random.rand(live.size)),
+                                   stack: stacks.sample(random: random), **who)
       when 14..15
         live.empty? || builder.change(time, live.sample(random: random), size, stacks.sample(random: random), **who)
       when 16 then maps << builder.birth(time, 4096, stacks.sample(random: random), kind: :mmap, **who)

@@ -51,8 +51,8 @@ module Heapline
       def key(by, location, thread, tag, klass, _sums)
         found = case by
                 when :line then location.name
-                when :file then location.path || location.library_path
-                when :gem then location.gem || APPLICATION
+                when :file then location.path || location.special || location.library_path
+                when :gem then location.gem || location.special || APPLICATION
                 when :library then library(location)
                 when :method then location.label
                 when :thread then @threads[thread]
@@ -75,13 +75,15 @@ module Heapline
         native && (@functions[native]&.last || native).label
       end
 
-      # The VM is no library: what it allocates is the line's own.
+      # The VM is no library: what it allocates is the line's own. A frame without a path says something in words.
       def make(ruby, native)
         native = nil if native&.library&.match?(Model::GemName::RUBY) && ruby
-        known = [ruby&.path, ruby&.lineno, ruby ? ruby.label : function(native)]
+        known = [ruby&.path, ruby&.lineno, ruby ? ruby.label : function(native),
+                 native && File.basename(native.library), native&.library]
         return Model::Location.new(*known, special: "(unknown)") unless ruby || native
+        return Model::Location.new(*known[0, 2], nil, *known[3, 2], special: ruby.label) if ruby && !ruby.path
 
-        Model::Location.new(*known, native && File.basename(native.library), native&.library, nil, native&.offset)
+        Model::Location.new(*known, nil, native&.offset)
       end
     end
   end

@@ -19,7 +19,7 @@ module Heapline
       ALONE = [*(CaptureChoice::OPTIONS - [:objects]), :metric, :tree, :bottom_up, :flame, :timeline].freeze
       # All that a report of a capture takes.
       OPTIONS = [*ALONE, :objects, :top, :by, :format, :output].freeze
-      METRICS = %w[peak live allocated temporary count].freeze
+      METRICS = %w[peak live allocated temporary count freed].freeze
       GROUPS = %w[gem file library tag line method thread class].freeze
       SHEETS = SheetFormat::NAMES
       # Of these every stack is written, whatever is shown in text.
@@ -45,6 +45,7 @@ module Heapline
         @progress = Format::Progress.new(@err)
         @capture = Capture.open(@path, **CaptureChoice.of(@options), &@progress)
         @progress.finish
+        check_capture
         write
         @capture.notes.each { |note| @err.puts "heapline: #{Format::Inert.text(note)}" }
         @capture.problems.empty? ? OK : PROBLEM
@@ -75,6 +76,16 @@ module Heapline
         raise UsageError, "a flame graph has no --#{ways.first}" if name == "svg"
 
         raise UsageError, "--#{ways.first} is for #{SHEETS.join(", ")}; #{name} has all stacks"
+      end
+
+      def check_capture
+        return unless metric == :freed
+        raise UsageError, "--metric freed is not in the page; in all else" if name == "html"
+        return if @capture.tells_frees?
+
+        raise UsageError, "--metric freed: Ruby's GC frees objects, no line of the program" if @capture.objects?
+
+        raise Error, "#{@path} does not tell who freed: it was recorded by an older heapline"
       end
 
       def name

@@ -49,7 +49,7 @@ module Heapline
                   "sums by #{GROUPS.join(", ")}; of captures #{CaptureReport::GROUPS.join(", ")}") do |value|
           @options[:by] = value.to_sym
         end
-        metrics = CaptureReport::METRICS
+        metrics = CaptureReport::METRICS - %w[freed]
         parser.on("--metric NAME", metrics, "of captures: growth of #{metrics.join(", ")}") do |value|
           @options[:metric] = value.to_sym
         end

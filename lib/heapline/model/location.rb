@@ -33,9 +33,9 @@ module Heapline
         via ? "#{self} via #{via}" : to_s
       end
 
-      # The library that called malloc on behalf of a Ruby line; nil where that was the VM, or without a Ruby line.
+      # The library that called malloc on behalf of a Ruby line, or of what is special; nil where that was the VM.
       def via
-        library if path
+        library if path || special
       end
 
       # The gem that the file (without one: the library) belongs to; "ruby stdlib", "ruby core", "system libraries", or

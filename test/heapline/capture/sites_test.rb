@@ -27,7 +27,7 @@ module Heapline
         assert_equal [["(unknown)", 1], ["/app/a.rb:3", 2], ["/app/a.rb:3 via nokogiri.so", 1],
                       ["libruby-3.1.so.3.1+0x5", 1], ["nokogiri.so+0x9", 1]], keys(found, :line).sort
         assert_equal [["nokogiri.so", 2], ["ruby", 4]], keys(found, :library).sort
-        assert_equal [["(application)", 4], ["nokogiri", 1], ["ruby core", 1]], keys(found, :gem).sort
+        assert_equal [["(application)", 3], ["(unknown)", 1], ["nokogiri", 1], ["ruby core", 1]], keys(found, :gem).sort
         assert_equal [["(unknown)", 4], ["main", 2]], keys(found, :thread)
         assert_equal [["(no tag)", 5], ["a", 1]], keys(found, :tag)
         assert_equal [["(unknown)", 2], ["App#run", 3], ["parse", 1]], keys(found, :method).sort

@@ -14,8 +14,9 @@ module Heapline
         # A Heap::Listing. by: as Heapline::Capture#sites has it; metric: a key of SumsColumns::METRICS; top: rows (0:
         # all); key: its name in JSON.
         def self.listing(groups, by:, metric: :peak, top: 0, key: :groups, title: nil)
+          groups = SumsColumns.about(groups, metric)
           Heap::Listing.new(key: key, title: title, rows: SumsColumns.first(groups, metric, top), total: groups.size,
-                            columns: SumsColumns::SHOWN, sorted: SumsColumns::METRICS.fetch(metric),
+                            columns: SumsColumns.shown(metric), sorted: SumsColumns::METRICS.fetch(metric),
                             name: NAMES.fetch(by), label: by == :line ? method(:line) : method(:word),
                             data: ->(group) { { by => group.key, label: group.label, **group.sums.to_h }.compact })
         end

@@ -59,7 +59,7 @@ module Heapline
         def notes
           return [] if @smaller.zero?
 
-          whole, all = [@stacks.size - @smaller, @stacks.size].map { |count| Units.count(count) }
+          whole, all = [@count - @smaller, @count].map { |count| Units.count(count) }
           ["The #{whole} largest of #{all} stacks are whole; of the others this page knows what allocated, not who " \
            "called it: (smaller stacks)"]
         end
@@ -68,8 +68,9 @@ module Heapline
 
         def place(most)
           @row_numbers = {}
-          @rows = Array.new(@stacks.size)
+          @rows = Array.new(@stacks.size, 0)
           order = largest_first
+          @count = order.size
           @smaller = [order.size - most, 0].max
           order.each_with_index do |number, rank|
             whole = rank < most && @nodes.size < NODES
@@ -79,10 +80,11 @@ module Heapline
           end
         end
 
-        # Numbers of stacks, by the largest share that each has of anything.
+        # Numbers of stacks that allocated, by the largest share that each has of anything.
         def largest_first
           wholes = WEIGHTS.to_h { |name| [name, [@stacks.sum { |stack| stack.sums.public_send(name) }, 1].max.to_f] }
-          @stacks.each_index.sort_by do |number|
+          allocated = @stacks.each_index.select { |number| @stacks[number].sums.allocations.positive? }
+          allocated.sort_by do |number|
             sums = @stacks[number].sums
             [-wholes.map { |name, whole| sums.public_send(name) / whole }.max, number]
           end

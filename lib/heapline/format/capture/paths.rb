@@ -15,7 +15,7 @@ module Heapline
         # A path is shown where at least this part of the whole went through it.
         LEAST = 0.01
         TITLES = { peak: "at peak", live: "at end", allocated: "allocated", temporary: "temporary",
-                   count: "allocated" }.freeze
+                   count: "allocated", freed: "freed" }.freeze
 
         # metric, direction: as for Heapline::Capture#tree. top: rows (0: all). least: part of the whole
         def initialize(metric: :peak, direction: :top_down, top: TOP, least: LEAST)

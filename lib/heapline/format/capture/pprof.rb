@@ -13,9 +13,10 @@ module Heapline
         TYPES = [%w[alloc_objects count allocations], %w[alloc_space bytes bytes],
                  %w[inuse_objects count live_blocks], %w[inuse_space bytes live_bytes],
                  %w[peak_objects count peak_blocks], %w[peak_space bytes peak_bytes],
-                 %w[temporary_objects count temporary_blocks], %w[temporary_space bytes temporary_bytes]].freeze
+                 %w[temporary_objects count temporary_blocks], %w[temporary_space bytes temporary_bytes],
+                 %w[freed_objects count freed_blocks], %w[freed_space bytes freed_bytes]].freeze
         DEFAULTS = { peak: "peak_space", live: "inuse_space", allocated: "alloc_space", temporary: "temporary_space",
-                     count: "alloc_objects" }.freeze
+                     count: "alloc_objects", freed: "freed_space" }.freeze
 
         # metric: as for Heapline::Capture#tree: which sample type is shown unless another is asked for
         def initialize(metric: :peak)

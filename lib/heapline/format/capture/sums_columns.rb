@@ -17,17 +17,31 @@ module Heapline
                column(:temporary_bytes, "temporary", :temporary_bytes, :bytes),
                column(:peak_blocks, "peak blocks", :peak_blocks, :count),
                column(:live_blocks, "end blocks", :live_blocks, :count),
-               column(:temporary_blocks, "temp blocks", :temporary_blocks, :count)].freeze
+               column(:temporary_blocks, "temp blocks", :temporary_blocks, :count),
+               column(:freed_bytes, "freed", :freed_bytes, :bytes),
+               column(:freed_blocks, "frees", :freed_blocks, :count)].freeze
         SHOWN = ALL.first(5).freeze
+        FREED = ALL.last(2).freeze
         # The column of a metric of Heapline::Capture.
         METRICS = { peak: :peak_bytes, live: :live_bytes, allocated: :bytes, temporary: :temporary_bytes,
-                    count: :allocations }.freeze
+                    count: :allocations, freed: :freed_bytes }.freeze
+
+        # The columns of a table that is sorted by `metric`.
+        def self.shown(metric)
+          metric == :freed ? [*SHOWN, *FREED] : SHOWN
+        end
 
         # `groups`, those first that are largest by `metric`; at most `top` (0: all).
         def self.first(groups, metric, top)
           column = ALL.find { |one| one.key == METRICS.fetch(metric) }
           sorted = groups.sort_by.with_index { |group, index| [-column.value(group), index] }
           top.zero? ? sorted : sorted.first(top)
+        end
+
+        # Those that have to do with `metric`: who allocated, or who freed.
+        def self.about(groups, metric)
+          figure = metric == :freed ? :freed_blocks : :allocations
+          groups.select { |group| group.sums.public_send(figure).positive? }
         end
       end
     end

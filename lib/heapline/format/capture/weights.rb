@@ -9,9 +9,9 @@ module Heapline
       module Weights
         # metric of Heapline::Capture => figure of Model::Capture::Sums
         FIGURES = { peak: :peak_bytes, live: :live_bytes, allocated: :bytes, temporary: :temporary_bytes,
-                    count: :allocations }.freeze
+                    count: :allocations, freed: :freed_bytes }.freeze
         TITLES = { peak: "live at the peak", live: "live at the end", allocated: "allocated", temporary: "temporary",
-                   count: "allocations" }.freeze
+                   count: "allocations", freed: "freed" }.freeze
         UNKNOWN = [Model::Capture::Frame.new].freeze
 
         # { frames => weight } of the stacks where it is above 0, threads and tags added up; the largest first. A stack

@@ -9,7 +9,7 @@ module Heapline
     module Capture
       class ComparisonTest < Minitest::Test
         def change(key, before, after)
-          sums = [before, after].map { |bytes| Model::Capture::Sums.of([0, 0, 0, bytes, 0, 0, 0, 0]) }
+          sums = [before, after].map { |bytes| Model::Capture::Sums.of([0, 0, 0, bytes, *[0] * 6]) }
           Model::Capture::Change.new(key: key, label: "m", before: sums.first, after: sums.last)
         end
 

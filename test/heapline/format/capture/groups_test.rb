@@ -10,7 +10,7 @@ module Heapline
       class GroupsTest < Minitest::Test
         def groups
           %w[a.rb:1 b.rb:2].map.with_index(1) do |key, n|
-            Model::Capture::Group.new(key: key, label: "m#{n}", sums: Model::Capture::Sums.of([n] * 8))
+            Model::Capture::Group.new(key: key, label: "m#{n}", sums: Model::Capture::Sums.of([n] * 10))
           end
         end
 

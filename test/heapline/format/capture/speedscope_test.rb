@@ -30,8 +30,8 @@ module Heapline
           text, oracle = random(Speedscope, metric: :temporary)
           document = JSON.parse(text)
           assert_equal "temporary", document["profiles"][document["activeProfileIndex"]]["name"]
-          allocations, bytes, _, peak, _, live, _, temporary = oracle.sums
-          assert_equal([peak, live, bytes, temporary, allocations], document["profiles"].map do |profile|
+          allocations, bytes, _, peak, _, live, _, temporary, _, freed = oracle.sums
+          assert_equal([peak, live, bytes, temporary, allocations, freed], document["profiles"].map do |profile|
             profile["endValue"]
           end)
           assert_equal(document["profiles"].map { |profile| profile["endValue"] }, document["profiles"].map do |one|
@@ -43,7 +43,7 @@ module Heapline
           text, oracle = random(Speedscope, metric: :count)
           document = JSON.parse(text)
           depths = oracle.by { |block| [block.stack.size, 1].max }.transform_values(&:first)
-          profile = document["profiles"].last
+          profile = document["profiles"].find { |one| one["name"] == "allocations" }
           found = profile["samples"].zip(profile["weights"]).group_by { |frames, _| frames.size }
           assert_equal(depths, found.transform_values { |samples| samples.sum(&:last) })
         end
