@@ -60,7 +60,7 @@ HL_COLD static struct hl_merged_stack *begin_merged(struct hl_call_stack *stack)
 }
 
 HL_INLINE uint32_t all_frames(struct hl_call_stack *stack, struct hl_called *called, struct hl_lane *lane,
-                             uintptr_t caller, int with_ruby) {
+                              uintptr_t caller, int with_ruby) {
     if (HL_UNLIKELY(with_native) && with_ruby != HL_NO_C_FRAMES && !hl_ruby.public_only &&
         (stack->merged || begin_merged(stack)))
         return hl_merged_stack_here(stack->merged, lane, caller, with_ruby);

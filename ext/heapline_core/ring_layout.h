@@ -111,7 +111,8 @@ enum hl_event {
     /* a Ruby object is freed */
     HL_EVENT_OBJECT_FREED, /* word 1: address */
     /* three words */
-    HL_EVENT_GC, /* a GC begins, or (without gc_events.h) is first seen; word 1: GC.count with it, word 2: stack << 40 */
+    HL_EVENT_GC, /* a GC begins, or (without gc_events.h) is first seen; word 1: GC.count with it, word 2: stack << 40
+                  */
     HL_EVENT_OBJECT,       /* word 1: address | tag << 48; word 2: bytes of its slot | class << 16 | stack << 40 */
     HL_EVENT_OBJECT_MOVED, /* word 1: from; word 2: to | bytes of its slot << 48, where these are others now */
     HL_EVENT_CLASS,        /* word 1: its number; word 2: type | 0x100 where another class had it so far | name << 32 */

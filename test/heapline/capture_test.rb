@@ -94,7 +94,8 @@ module Heapline
       cells = decoded(bytes)
       windows.each do |from, to|
         part = Capture.open(path, from: from * width, to: (to * width if to < spans), **choice)
-        expected = part.stacks.select { |stack| stack.sums.allocations.positive? }.to_h { |stack| [stack.to_a.first(4), stack.sums.to_a] }
+        allocated = part.stacks.select { |stack| stack.sums.allocations.positive? }
+        expected = allocated.to_h { |stack| [stack.to_a.first(4), stack.sums.to_a] }
         found = summed(cells, starts, starts[from], starts[to]).transform_keys { |row| stacks[row].to_a.first(4) }
         assert_equal(*[expected, found].map { |sums| sums.transform_values { |row| row.values_at(*figures) } })
       end
