@@ -204,7 +204,7 @@ void Reader::read_block(const Block &block) {
     if (!head_at(block.offset, head) || head.section != Section::events || head.count != block.count)
         throw Damage("it is not what the index says");
     payload_ = payload(block.offset);
-    Limits limits = {names_.nodes(),   names_.threads(),     names_.tags(), block.before + block.count + 1,
+    Limits limits = {names_.nodes(),   names_.threads(),    names_.tags(), block.before + block.count + 1,
                      names_.classes(), header_.version >= 3};
     /* Births that were lost have taken numbers, too. */
     limits.blocks += std::min(totals_.lost, LOST_BIRTHS_MOST);
