@@ -259,6 +259,95 @@ void test_a_realloc_that_never_came_back() {
     CHECK_EQUAL(drained.events()[4].thread, 2);
 }
 
+/* ---- Ruby objects ---- */
+
+/* The class of each object that is born, in their order. */
+std::vector<std::string> classes(Drained &drained) {
+    std::vector<std::string> names;
+    for (const Event &event : drained.events())
+        if (event.kind == Kind::object)
+            names.emplace_back(drained.reader().names().string(drained.reader().names().klass(event.klass).name));
+    return names;
+}
+
+/* A slot that is used again, one that moves into a larger one, and one whose sweep was not seen. */
+void test_objects() {
+    Drained drained;
+    WrittenRing &ring = drained.ring;
+    ring.open(0, 0, 1);
+    ring.klass(1000, 7, 1, "Foo", true);
+    ring.object(2000, A, 40, 7);
+    ring.plain(HL_EVENT_OBJECT_FREED, 3000, A);
+    ring.object(4000, A, 40, 7);
+    ring.object(5000, B, 80, 7);
+    ring.object_moved(6000, A, C);
+    ring.object_moved(7000, C, D, 160);
+    ring.plain(HL_EVENT_OBJECT_FREED, 8000, D);
+    ring.object(9000, B, 80, 7);
+    ring.plain(HL_EVENT_OBJECT_FREED, 9500, C); /* nothing is there any more */
+    drained.finish();
+    drained.check({{Kind::object, 1, 40},
+                   {Kind::object_freed, 1, 0},
+                   {Kind::object, 1, 40},
+                   {Kind::object, 2, 80},
+                   {Kind::object_resized, 1, 160},
+                   {Kind::object_freed, 1, 0},
+                   {Kind::object_freed, 2, 0},
+                   {Kind::object, 2, 80}});
+    CHECK(classes(drained) == std::vector<std::string>(4, "Foo"));
+}
+
+/* One that gets its name later has it from its first object on; one that gets a former one's number is another. */
+void test_classes() {
+    Drained drained;
+    WrittenRing &ring = drained.ring;
+    ring.open(0, 0, 1);
+    ring.klass(1000, 3, 1, "", true);
+    ring.object(2000, A, 40, 3);
+    ring.klass(3000, 3, 1, "Late", false);
+    ring.object(4000, B, 40, 3);
+    ring.klass(5000, 3, 5, "Other", true);
+    ring.object(6000, C, 40, 3);
+    ring.object(7000, D, 40, 999); /* nobody told it */
+    drained.finish();
+    CHECK((classes(drained) == std::vector<std::string>{"Late", "Late", "Other", ""}));
+}
+
+/* Objects and blocks have addresses of their own: the one's end is none of the other's. */
+void test_an_object_and_a_block_at_one_address() {
+    Drained drained;
+    WrittenRing &ring = drained.ring;
+    ring.open(0, 0, 1);
+    ring.birth(HL_EVENT_MALLOC, 1000, A, 1);
+    ring.object(2000, A, 40, 0);
+    ring.death(HL_EVENT_FREE, 3000, A);
+    ring.plain(HL_EVENT_OBJECT_FREED, 4000, A);
+    drained.finish();
+    drained.check({{Kind::malloc, 1, 1}, {Kind::object, 2, 40}, {Kind::free, 1, 0}, {Kind::object_freed, 2, 0}});
+}
+
+/* ---- mappings ---- */
+
+void test_mappings() {
+    Drained drained;
+    WrittenRing &ring = drained.ring;
+    const uint32_t stack = ring.add_node(0, ring.add_frame("unmap", "app.rb", 1));
+    ring.open(0, 0, 1);
+    ring.birth(HL_EVENT_MMAP, 1000, 0x10000, 0x3000);
+    ring.unmapping(HL_EVENT_MUNMAP, 2000, 0x10000, 0x1000, stack); /* its first page */
+    ring.unmapping(HL_EVENT_MREMAP_FROM, 3000, 0x11000, 0x2000);
+    ring.birth(HL_EVENT_MREMAP, 4000, 0x40000, 0x4000);
+    ring.unmapping(HL_EVENT_MUNMAP, 5000, 0x90000, 0x1000, stack); /* older than the recording */
+    drained.finish();
+    drained.check({{Kind::mmap, 1, 0x3000},
+                   {Kind::munmap, 1, 0},
+                   {Kind::remains, 1, 0x2000},
+                   {Kind::remap, 1, 0x4000},
+                   {Kind::munmap_older, 0, 0}});
+    const std::vector<Event> events = drained.events();
+    CHECK(events[1].stack && events[1].stack == events[4].stack);
+}
+
 /* ---- the end ---- */
 
 /* Killed between two instructions: what was told before is there, of its lane and of all others. */
@@ -470,6 +559,10 @@ const check_test TESTS[] = {TEST(threads_are_merged_by_time),
                             TEST(a_realloc_in_a_realloc),
                             TEST(an_address_that_is_given_out_meanwhile),
                             TEST(a_realloc_that_never_came_back),
+                            TEST(objects),
+                            TEST(classes),
+                            TEST(an_object_and_a_block_at_one_address),
+                            TEST(mappings),
                             TEST(a_process_that_was_killed),
                             TEST(what_was_lost_is_told),
                             TEST(one_drain_a_ring),

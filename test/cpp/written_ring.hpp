@@ -123,6 +123,25 @@ class WrittenRing {
         word(chunk_, at_ + 16) = uint64_t{stack} << HL_EVENT_STACK_SHIFT;
         show(kind, time, 3);
     }
+    void object(uint64_t time, uint64_t address, uint64_t bytes, uint32_t klass, uint32_t stack = 0) {
+        word(chunk_, at_ + 8) = address;
+        word(chunk_, at_ + 16) =
+            bytes | uint64_t{klass} << HL_EVENT_CLASS_SHIFT | uint64_t{stack} << HL_EVENT_STACK_SHIFT;
+        show(HL_EVENT_OBJECT, time, 3);
+    }
+    /* bytes: of its slot there; 0: as before */
+    void object_moved(uint64_t time, uint64_t from, uint64_t to, uint64_t bytes = 0) {
+        word(chunk_, at_ + 8) = from;
+        word(chunk_, at_ + 16) = to | bytes << HL_EVENT_ADDRESS_BITS;
+        show(HL_EVENT_OBJECT_MOVED, time, 3);
+    }
+    /* fresh: another class had the number so far */
+    void klass(uint64_t time, uint32_t number, uint32_t type, const std::string &name, bool fresh) {
+        word(chunk_, at_ + 8) = number;
+        word(chunk_, at_ + 16) =
+            type | (fresh ? HL_EVENT_FRESH_CLASS : 0u) | uint64_t{name.empty() ? 0 : string(name)} << 32;
+        show(HL_EVENT_CLASS, time, 3);
+    }
     /* Two words. */
     void plain(uint32_t kind, uint64_t time, uint64_t second) {
         word(chunk_, at_ + 8) = second;

@@ -74,10 +74,11 @@ class RecordEndsTest < Minitest::Test
   def test_the_report_names_who_freed
     record(PROGRAM)
     json, = heapline("report", path("run.hlc"), "--by", "line", "--metric", "freed", "--format", "json")
-    freed = JSON.parse(json).fetch("groups").to_h { |group| [group["line"].to_s[%r{[^/]+\z}], group["freed_bytes"]] }
-    assert_operator freed.fetch("(GC)"), :>, 20 * 81_001
-    assert_operator freed.fetch("program.rb:3"), :>=, 140_004
+    groups = JSON.parse(json).fetch("groups")
+    freed = ->(line) { groups.find { |group| group["line"].end_with?(line) }.fetch("freed_bytes") }
+    assert_operator freed.call("(GC)"), :>, 20 * 81_001
+    assert_operator freed.call("program.rb:3"), :>=, 140_004
     json, = heapline("report", path("run.hlc"), "--format", "json")
-    assert_equal JSON.parse(json).dig("totals", "freed_bytes"), freed.values.sum
+    assert_equal JSON.parse(json).dig("totals", "freed_bytes"), groups.sum { |group| group["freed_bytes"] }
   end
 end
