@@ -17,6 +17,7 @@
 #include "lifecycle.h"
 #include "own_memory.h"
 #include "record_gc.h"
+#include "recording.h"
 #include "ring.h"
 #include "ruby_walk.h"
 
@@ -383,6 +384,25 @@ static void an_ended_recording_gets_nothing_more(void) {
     check_frame(frame_of(odd[0].stack, 0), "/app/inner.rb", 17, "work");
 }
 
+/* The end waits for it, but not for ever; what it looks at stays, and nothing begins anew before it has gone on. */
+static void a_thread_that_hangs_in_an_event(void) {
+    begin();
+    allocate_below(4, 7);
+    struct hl_recording *recording = hl_thread.own->recording;
+    recording->writing++;
+    CHECK_EQUAL(record(0), 0);
+    CHECK_EQUAL(hl_ring.header->state, HL_RING_STOPPED);
+    read_all();
+    check_frame(frame_of(odd[0].stack, 0), "/app/inner.rb", 17, "work");
+    CHECK_EQUAL(record(1), -EBUSY);
+    CHECK(hl_ring.base != NULL);
+    recording->writing--;
+    CHECK_EQUAL(record(1), 0);
+    allocate_below(4, 7);
+    read_all();
+    CHECK_EQUAL(odd_count, 1);
+}
+
 static void begin_and_end(unsigned number) {
     for (unsigned i = 0; i < 60; i++) {
         record((int)(number + i) % 2);
@@ -435,6 +455,7 @@ static const struct check_test tests[] = {
     {"stacks_without_room_are_those_of_their_callers", stacks_without_room_are_those_of_their_callers},
     {"own_memory_is_bounded", own_memory_is_bounded},
     {"an_ended_recording_gets_nothing_more", an_ended_recording_gets_nothing_more},
+    {"a_thread_that_hangs_in_an_event", a_thread_that_hangs_in_an_event},
     {"threads_begin_and_end_at_once", threads_begin_and_end_at_once},
     {"a_forked_child_is_not_recorded", a_forked_child_is_not_recorded},
 };
