@@ -54,6 +54,28 @@ class RecordingTest < Minitest::Test
     refute_empty assert_readable(path("run.hlc")).of(:free_older)
   end
 
+  # Each its own, whether the parent records or not.
+  def test_a_forked_child_records_itself
+    source = <<~RUBY
+      require "heapline"
+      def work = 100.times { "c" * 7_003 }
+      def child(file)
+        Process.wait(fork { Heapline.record(file) { work } })
+        abort unless $?.success?
+      end
+      Heapline.record(ARGV[0]) do
+        work
+        child(ARGV[1])
+        work
+      end
+      child(ARGV[2])
+    RUBY
+    files = %w[parent.hlc child.hlc other.hlc].map { |name| path(name) }
+    _, err, status = heapline(RbConfig.ruby, "--disable=gems", LIB, program(source), *files)
+    assert_predicate status, :success?, err
+    assert_equal [200, 100, 100], (files.map { |file| sized(assert_readable(file), 7_004).size })
+  end
+
   def test_only_one_at_a_time
     pid = busy
     words = heapline_command("record", pid.to_s, "-o", path("first.hlc"))
