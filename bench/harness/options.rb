@@ -46,7 +46,8 @@ module Bench
 
     def which(parser)
       parser.on("--only NAMES", Array, "only these workloads, separated by commas") { |names| @only = names }
-      parser.on("--tools NAMES", Array, "beside plain only these: #{Tools::NAMES.drop(1).join(", ")}") do |names|
+      tools = [*Tools::NAMES.drop(1), *Tools::ALSO].join(", ")
+      parser.on("--tools NAMES", Array, "beside plain only these: #{tools}") do |names|
         @tools = tools_named(names)
       end
       parser.on("--runs N", Integer, "rounds (#{@runs}); five times as many for starts") { |n| @runs = positive(n) }
@@ -63,7 +64,7 @@ module Bench
     end
 
     def tools_named(names)
-      unknown = names - Tools::NAMES
+      unknown = names - Tools::NAMES - Tools::ALSO
       raise OptionParser::InvalidArgument, unknown.join(", ") unless unknown.empty?
 
       ["plain", *names].uniq

@@ -3,7 +3,7 @@
 module Bench
   # docs/overhead.md: measurements as Markdown. It computes nothing that Comparison and Targets do not say.
   class OverheadPage
-    TOOLS = %w[heapline blocks watched record mwrap heaptrack].freeze
+    TOOLS = %w[heapline blocks watched record record_native mwrap heaptrack].freeze
     OBJECT_TOOLS = ["heapline", *Tool::OBJECTS].freeze
     QUICK = "A quick run, which shows that the suite works: none of these figures says what anything costs."
     DISTURBED = "**The machine was not idle** (load %.2f at the start): here the time of a single row, and whether " \
@@ -26,7 +26,8 @@ module Bench
       - blocks: heapline with HEAPLINE=blocks: each live block findable, with its stacks, native and of Ruby.
       - watched: heapline, and beside the program a growth log and the ledger every second, and `heapline top`.
       - record: `heapline record`, which writes every event with its stack of Ruby to a file; the process beside the
-        program that does so, and its start, are in the times.
+        program that does so, and its start, are in the times. record_native: with `--native`; record_objects: with
+        `--objects`.
       - A table of its own has what traces Ruby objects. objects: heapline with `--objects`; allocation_tracing:
         `ObjectSpace.trace_object_allocations`; memory_profiler: over the whole program, with its report. The last one
         turns GC off.

@@ -23,7 +23,7 @@ module Bench
 
   # Which of them trace Ruby objects, and which are measured beside those.
   class Tool
-    OBJECTS = %w[objects allocation_tracing memory_profiler].freeze
+    OBJECTS = %w[objects allocation_tracing memory_profiler record_objects].freeze
     ALWAYS = %w[plain heapline].freeze
   end
 
@@ -31,7 +31,9 @@ module Bench
   # none.
   class Tools
     ROOT = File.expand_path("../..", __dir__)
-    NAMES = ["plain", "heapline", "blocks", "watched", "record", "mwrap", "heaptrack", *Tool::OBJECTS].freeze
+    # Measured only where they are asked for.
+    ALSO = %w[record_native record_objects].freeze
+    NAMES = ["plain", "heapline", "blocks", "watched", "record", "mwrap", "heaptrack", *(Tool::OBJECTS - ALSO)].freeze
     TRACERS = File.join(ROOT, "bench/harness/tracers")
     WATCH = File.join(ROOT, "bench/harness/watch.rb")
     CAPTURE = File.join(ROOT, "lib/heapline/capture.so")
@@ -100,12 +102,20 @@ module Bench
     end
 
     # Through its command, which writes the capture beside the program and is in the times, as with heaptrack.
-    def record
+    def record(*options, name: "record")
       return "not built: run rake compile" unless File.exist?(@core) && File.exist?(CAPTURE)
 
       file = File.join(@scratch, "recorded.hlc")
-      preload = [{}, [@interpreter.path, File.join(ROOT, "exe/heapline"), "record", "-o", file]]
-      Tool.new(name: "record", version: own_version, preload: preload, evidence: COUNTS)
+      preload = [{}, [@interpreter.path, File.join(ROOT, "exe/heapline"), "record", "-o", file, *options]]
+      Tool.new(name: name, version: own_version, preload: preload, evidence: COUNTS)
+    end
+
+    def record_native
+      record("--native", name: "record_native")
+    end
+
+    def record_objects
+      record("--objects", name: "record_objects")
     end
 
     # heapline with accounting of Ruby objects.
