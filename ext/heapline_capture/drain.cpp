@@ -21,6 +21,7 @@ const uint64_t LAG_NS = 2000000;
 const uint64_t RATE_NS = 20000000; /* the least time that tells how fast the clock is */
 const size_t BIRTHS = 1 << 14;
 const uint32_t UNKNOWN = 0, LANES = 129;
+const uint32_t LOOKS = 16;
 
 uint64_t monotonic_ns() {
     timespec now;
@@ -65,6 +66,17 @@ void claim(uint32_t &owner, const std::string &path) {
     const uint32_t self = static_cast<uint32_t>(getpid());
     if (__atomic_compare_exchange_n(&owner, &nobody, self, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return;
     throw std::runtime_error(path + ": process " + std::to_string(nobody) + " is recording this one");
+}
+
+/* What a thread is called now; empty where it is not there any more. */
+std::string name_of(uint32_t pid, uint64_t tid) {
+    char path[64], name[32];
+    snprintf(path, sizeof(path), "/proc/%u/task/%llu/comm", pid, static_cast<unsigned long long>(tid));
+    FILE *file = fopen(path, "re");
+    if (!file) return "";
+    const size_t size = fread(name, 1, sizeof(name), file);
+    fclose(file);
+    return {name, size ? size - 1 : 0}; /* without the end of the line */
 }
 
 Kind kind_of(uint32_t event) {
@@ -219,9 +231,10 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
     case HL_EVENT_THREAD_START:
         return begin_thread(lane, event);
     case HL_EVENT_THREAD_END:
-        writer_->rename_thread(lane.thread, event.name);
+        if (event.name[0]) name_thread(lane, event.name);
         writer_->mark(Kind::thread_end, 0, call);
         lane.thread = UNKNOWN;
+        lane.tid = 0;
         return;
     case HL_EVENT_GC:
         generation_ = event.address;
@@ -277,7 +290,9 @@ void Drain::begin_thread(Lane &lane, const RingEvent &event) {
     if (lane.thread != UNKNOWN) writer_->mark(Kind::thread_end, 0, former);
     moves_ -= static_cast<unsigned>(lane.moving.size());
     lane.moving.clear();
-    lane.thread = writer_->thread(event.address ? event.name : "(without a lane)", event.address);
+    lane.tid = event.address;
+    lane.name = lane.tid ? event.name : "(without a lane)";
+    lane.thread = writer_->thread(lane.name, lane.tid);
     writer_->mark(Kind::thread_start, 0, {lane.thread, 0, 0, ns(event.time)});
 }
 
@@ -392,9 +407,28 @@ uint32_t Drain::stack(uint32_t node) {
 
 /* ---- the process ---- */
 
+void Drain::name_thread(Lane &lane, const std::string &name) {
+    if (name == lane.name) return;
+    lane.name = name;
+    writer_->rename_thread(lane.thread, name);
+}
+
+/* A thread is called something after its first event, and may never be seen to end. Some of them at a time, in turn. */
+void Drain::look_at_names() {
+    for (uint32_t i = 0, looks = 0; i < LANES && looks < LOOKS; i++) {
+        looked_at_ = (looked_at_ + 1) % LANES;
+        Lane &lane = lanes_[looked_at_];
+        if (!lane.tid) continue;
+        looks++;
+        const std::string name = name_of(ring_->header().pid, lane.tid);
+        if (!name.empty()) name_thread(lane, name);
+    }
+}
+
 void Drain::sample() {
     char path[64];
     unsigned long long resident = 0;
+    look_at_names();
     snprintf(path, sizeof(path), "/proc/%u/statm", ring_->header().pid);
     FILE *file = fopen(path, "re");
     if (!file) return;

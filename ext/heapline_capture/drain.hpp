@@ -30,7 +30,7 @@ class Drain {
 
     /* Take over what is there now; `last`: nothing more will come. Returns the number of events. */
     uint64_t pass(bool last);
-    /* How large the process is now. */
+    /* How large the process is now, and what its threads are called. */
     void sample();
     /* The end. ending: as Totals has it. */
     void finish(const std::string &ending);
@@ -61,7 +61,9 @@ class Drain {
     struct Lane {
         uint32_t sequence = 0; /* of the chunk that is read */
         uint32_t chunk = HL_CHUNKS, at = 0;
-        uint32_t thread = 0, tid = 0;
+        uint32_t thread = 0;
+        uint64_t tid = 0;         /* 0: of no thread, or of several */
+        std::string name;         /* of the thread, as it was last told */
         Mapping mapping = {0, 0}; /* that a mremap ended whose new one comes next */
         std::vector<Move> moving; /* reallocs that began; the last one is the innermost: signal handlers nest */
     };
@@ -75,6 +77,8 @@ class Drain {
     uint64_t take(uint32_t number, bool last, uint64_t until);
     void handle(Lane &lane, const RingEvent &event);
     void begin_thread(Lane &lane, const RingEvent &event);
+    void name_thread(Lane &lane, const std::string &name);
+    void look_at_names();
     void birth(const RingEvent &event, const Writer::Call &call);
     void reallocated(Lane &lane, const RingEvent &event, const Writer::Call &call);
     void remapped(Lane &lane, const RingEvent &event, const Writer::Call &call);
@@ -101,6 +105,7 @@ class Drain {
     std::vector<uint32_t> classes_;          /* likewise; a number may come to be another class's */
     std::vector<Birth> births_;              /* the last ones, by address */
     unsigned moves_ = 0;                     /* in all lanes */
+    uint32_t looked_at_ = 0;                 /* the lane whose thread's name was looked at last */
     uint64_t time_ = 0;                      /* of the last event, in the ring's units */
     uint64_t lost_told_ = 0, generation_ = 0, ruby_heap_ = 0;
     uint64_t lag_ = 0; /* in the ring's units */

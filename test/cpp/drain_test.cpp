@@ -6,6 +6,9 @@
 #include "../../ext/heapline_capture/drain.hpp"
 #include "../../ext/heapline_capture/reader.hpp"
 
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <map>
 #include <memory>
 #include <random>
@@ -432,6 +435,25 @@ void test_names() {
     CHECK(names.tag(events[3].tag) == "payroll");
 }
 
+/* A thread is called something when it has allocated already, and the process ends while it is there. */
+void test_the_name_of_a_thread_that_does_not_end() {
+    Drained drained;
+    char former[16];
+    prctl(PR_GET_NAME, former);
+    drained.ring.header().pid = static_cast<uint32_t>(getpid());
+    drained.ring.open(0, 0, 1);
+    drained.ring.thread(HL_EVENT_THREAD_START, 1000, static_cast<uint64_t>(gettid()), "ruby");
+    drained.ring.birth(HL_EVENT_MALLOC, 2000, A, 1);
+    drained.begin();
+    drained.drain->pass(false);
+    prctl(PR_SET_NAME, "payroll worker");
+    drained.drain->sample();
+    prctl(PR_SET_NAME, former);
+    drained.finish();
+    const Names &names = drained.reader().names();
+    CHECK(names.string(names.thread(drained.events()[1].thread).name) == "payroll worker");
+}
+
 /* ---- rings that hold anything ---- */
 
 void test_stacks_that_lead_in_a_circle() {
@@ -567,6 +589,7 @@ const check_test TESTS[] = {TEST(threads_are_merged_by_time),
                             TEST(what_was_lost_is_told),
                             TEST(one_drain_a_ring),
                             TEST(names),
+                            TEST(the_name_of_a_thread_that_does_not_end),
                             TEST(stacks_that_lead_in_a_circle),
                             TEST(frames_that_are_none),
                             TEST(a_chunk_without_an_end),
