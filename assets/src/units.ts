@@ -11,7 +11,9 @@ export function bytes(number: number): string {
     prefix += 1;
   }
   const sign = number < 0 ? "-" : "";
-  return prefix === 0 ? `${sign}${Math.round(size)} B` : `${sign}${size.toFixed(2)} ${PREFIXES[prefix]}`;
+  if (prefix === 0) return `${sign}${Math.round(size)} B`;
+  const hundredths = Math.round((Math.abs(number) * 100) / 1000 ** prefix);
+  return `${sign}${(hundredths / 100).toFixed(2)} ${PREFIXES[prefix]}`;
 }
 
 /** 1234567 → "1,234,567". */

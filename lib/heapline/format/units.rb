@@ -6,7 +6,8 @@ module Heapline
     module Units
       PREFIXES = %w[B kB MB GB TB PB EB].freeze
 
-      # "51.20 MB", "512 B", "-1.02 kB": three to five digits, so that columns of them compare at a glance.
+      # "51.20 MB", "512 B", "-1.02 kB": three to five digits, so that columns of them compare at a glance. Halves are
+      # rounded up, as in pages: `format` would take them to an even digit.
       def self.bytes(number)
         size = number.abs.to_f
         prefix = 0
@@ -14,13 +15,11 @@ module Heapline
           size /= 1000
           prefix += 1
         end
-        sign = number.negative? ? "-" : ""
-        if prefix.zero?
-          "#{number} B"
-        else
-          format("%<sign>s%<size>.2f %<unit>s", sign: sign, size: size,
-                                                unit: PREFIXES[prefix])
-        end
+        return "#{number} B" if prefix.zero?
+
+        hundredths = (number.abs * 100).fdiv(1000**prefix).round
+        format("%<sign>s%<size>.2f %<unit>s", sign: number.negative? ? "-" : "", size: hundredths.fdiv(100),
+                                              unit: PREFIXES[prefix])
       end
 
       # 1234567 → "1,234,567".

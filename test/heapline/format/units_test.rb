@@ -8,7 +8,8 @@ module Heapline
     class UnitsTest < Minitest::Test
       def test_bytes
         { 0 => "0 B", 999 => "999 B", 1000 => "1.00 kB", -1024 => "-1.02 kB", 51_200_000 => "51.20 MB",
-          999_999 => "1.00 MB", 1_210_000_000 => "1.21 GB", 10**30 => "1000000000000.00 EB" }.each do |number, text|
+          999_999 => "1.00 MB", 1_210_000_000 => "1.21 GB", 10**30 => "1000000000000.00 EB", 240_185 => "240.19 kB",
+          1_005 => "1.01 kB", -1_995 => "-2.00 kB" }.each do |number, text|
           assert_equal text, Units.bytes(number)
         end
       end
