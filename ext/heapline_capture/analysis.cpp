@@ -211,7 +211,7 @@ void Analysis::resize(const Event &event) {
 void Analysis::mark(const Event &event) {
     if (event.kind == Kind::gc_start) {
         generation_++;
-        collections_.start(event.size, end_ns_);
+        collections_.start(event.size, event.stack, end_ns_);
         timeline_.at(end_ns_).collections++;
     } else if (event.kind == Kind::gc_end) {
         collections_.end(end_ns_);

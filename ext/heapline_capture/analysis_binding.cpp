@@ -96,14 +96,27 @@ VALUE counts(VALUE self) {
                                 analysis.tells_pauses() ? ULL2NUM(analysis.paused_ns()) : Qnil);
 }
 
-/* collections -> Array of [GCs before it, ns of its beginning, of its end or nil, for which the program stood still] */
+/* The innermost frame of Ruby that is not the VM's own (`<internal:gc>`); 0: none. */
+uint32_t line_of(const Names &names, uint32_t stack) {
+    for (uint32_t at = stack; at; at = names.node(at).parent) {
+        const Frame &frame = names.frame(names.node(at).frame);
+        if (frame.path && names.string(frame.path).rfind("<internal:", 0) != 0) return names.node(at).frame;
+    }
+    return 0;
+}
+
+/* collections -> Array of [GCs before it, ns of its beginning, of its end or nil, for which the program stood still,
+ * frame of the line that ran into it or 0] */
 VALUE collections(VALUE self) {
-    const Analysis &analysis = *analysed(self).analysis;
+    Owner &owner = analysed(self);
+    const Analysis &analysis = *owner.analysis;
     VALUE rows = rb_ary_new();
     for (const Collection &each : analysis.collections()) {
         VALUE end = each.end_ns == Collections::UNKNOWN ? Qnil : ULL2NUM(each.end_ns);
         VALUE paused = analysis.tells_pauses() ? ULL2NUM(each.paused_ns) : Qnil;
-        rb_ary_push(rows, rb_ary_new_from_args(4, ULL2NUM(each.number), ULL2NUM(each.begin_ns), end, paused));
+        const uint32_t line = line_of(owner.reader->names(), each.stack);
+        rb_ary_push(rows,
+                    rb_ary_new_from_args(5, ULL2NUM(each.number), ULL2NUM(each.begin_ns), end, paused, UINT2NUM(line)));
     }
     return rows;
 }

@@ -5,8 +5,8 @@ namespace heapline {
 namespace capture {
 
 /* The piece in which it begins is its own from the piece's beginning, or from where another one ended in it. */
-void Collections::start(uint64_t number, uint64_t now_ns) {
-    all_.push_back({number, now_ns, UNKNOWN, 0});
+void Collections::start(uint64_t number, uint32_t stack, uint64_t now_ns) {
+    all_.push_back({number, now_ns, UNKNOWN, 0, stack});
 }
 
 void Collections::end(uint64_t now_ns) {

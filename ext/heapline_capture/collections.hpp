@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each GC of a recording: when it began, when it ended, and for how long the program stood still for it. A GC may do
+ * Each GC of a recording: what ran into it, when it began, when it ended, and for how long the program stood still for it. A GC may do
  * its work in several pieces, between which the program goes on; a piece belongs to the GC that began last until it
  * ended. Marks must come in the order of time; in a damaged capture any of them may be missing.
  */
@@ -16,13 +16,14 @@ namespace capture {
 struct Collection {
     uint64_t number; /* GCs that began before it, in the process's life */
     uint64_t begin_ns, end_ns, paused_ns;
+    uint32_t stack; /* that ran into it; 0: not known */
 };
 
 class Collections {
   public:
     static constexpr uint64_t UNKNOWN = UINT64_MAX; /* an end that was not seen */
 
-    void start(uint64_t number, uint64_t now_ns);
+    void start(uint64_t number, uint32_t stack, uint64_t now_ns);
     void end(uint64_t now_ns);
     void enter(uint64_t now_ns);
     void exit(uint64_t now_ns);

@@ -153,10 +153,11 @@ module Heapline
 
     # Array of Model::Capture::Collection: the GCs that began in the time that is chosen, in their order.
     def collections
-      @native.collections.map do |before, begin_ns, end_ns, paused_ns|
+      @native.collections.map do |before, begin_ns, end_ns, paused_ns, line|
         Model::Capture::Collection.new(
           generation: before + 1, time: begin_ns.fdiv(NANOSECONDS),
-          seconds: end_ns && (end_ns - begin_ns).fdiv(NANOSECONDS), gc_seconds: paused_ns&.fdiv(NANOSECONDS)
+          seconds: end_ns && (end_ns - begin_ns).fdiv(NANOSECONDS), gc_seconds: paused_ns&.fdiv(NANOSECONDS),
+          frame: frames[line]
         )
       end
     end

@@ -320,11 +320,21 @@ module Heapline
     def test_each_gc
       Captures.file(planted_collections.to_s) do |path|
         capture = Capture.open(path)
-        assert_equal [[8, 0.011, 0.013, 0.007], [9, 0.025, nil, 0.003], [10, 0.03, nil, 0.0]],
+        assert_equal [[8, 0.011, 0.013, 0.007, nil], [9, 0.025, nil, 0.003, nil], [10, 0.03, nil, 0.0, nil]],
                      capture.collections.map(&:to_a)
         assert_equal 3, capture.summary.collections
         assert_equal [9, 10], Capture.open(path, from: 0.02).collections.map(&:generation)
         assert_equal [8], Capture.open(path, to: 0.02).collections.map(&:generation)
+      end
+    end
+
+    def test_which_line_ran_into_a_gc
+      builder = Captures::Builder.new
+      builder.mark(0, :gc_start, 0, stack: [["run", "a.rb", 1], ["load", "b.rb", 2]])
+      builder.mark(1_000_000, :gc_start, 1, stack: [["run", "a.rb", 3], ["start", "<internal:gc>", 34]])
+      builder.mark(2_000_000, :gc_start, 2, stack: [["start", "<internal:gc>", 34]])
+      Captures.file(builder.to_s) do |path|
+        assert_equal ["b.rb:2", "a.rb:3", nil], (Capture.open(path).collections.map { |gc| gc.frame&.place })
       end
     end
 
@@ -334,7 +344,7 @@ module Heapline
       Captures.file(builder.to_s) do |path|
         assert_nil Capture.open(path).summary.gc_seconds
         assert_nil Capture.open(path).timeline.first.gc_seconds
-        assert_equal [[1, 0.001, nil, nil]], Capture.open(path).collections.map(&:to_a)
+        assert_equal [[1, 0.001, nil, nil, nil]], Capture.open(path).collections.map(&:to_a)
       end
     end
 

@@ -97,8 +97,8 @@ module Captures
       add(:free_older, time)
     end
 
-    def mark(time, kind, value = 0)
-      add(kind, time, size: value)
+    def mark(time, kind, value = 0, stack: nil)
+      add(kind, time, size: value, stack: stack)
     end
 
     # Bytes of the file; every: events in a block. totals: Hash for the END, or nil where there is none.

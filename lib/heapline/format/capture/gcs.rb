@@ -7,8 +7,8 @@ require_relative "seconds"
 module Heapline
   module Format
     module Capture
-      # The GCs of a recording as a table, each by its generation: all of them in their order, or of those for which the
-      # program stood still the longest.
+      # The GCs of a recording as a table, each by its generation and the line that ran into it: all of them in their
+      # order, or those for which the program stood still the longest.
       module Gcs
         # That people are shown.
         TOP = 5
@@ -20,9 +20,16 @@ module Heapline
 
           rows = top.zero? ? collections : longest(collections, top)
           Heap::Listing.new(key: :gcs, title: "GCs for which the program stood still the longest", rows: rows,
-                            total: top.zero? ? rows.size : nil, columns: columns, sorted: nil, name: "generation",
-                            data: ->(gc) { { generation: gc.generation } },
-                            label: ->(gc) { Heap::Label.new(text: Units.count(gc.generation)) })
+                            total: top.zero? ? rows.size : nil, columns: columns, sorted: nil, name: "generation, line",
+                            data: method(:data), label: method(:label))
+        end
+
+        def self.label(collection)
+          Heap::Label.new(text: Units.count(collection.generation), place: collection.frame&.place)
+        end
+
+        def self.data(collection)
+          { generation: collection.generation, line: collection.frame&.place, label: collection.frame&.label }
         end
 
         def self.longest(collections, top)
@@ -34,7 +41,7 @@ module Heapline
             Seconds.new(key: figure, title: title, figure: figure)
           end
         end
-        private_class_method :longest, :columns
+        private_class_method :longest, :columns, :label, :data
       end
     end
   end

@@ -9,7 +9,7 @@ module Heapline
       class CollectionTest < Minitest::Test
         def test_a_frozen_value
           collection = Collection.new(generation: 4, time: 0.5)
-          assert_equal [4, 0.5, nil, nil], collection.to_a
+          assert_equal [4, 0.5, nil, nil, nil], collection.to_a
           assert collection.frozen?
         end
       end
