@@ -99,8 +99,9 @@ uint32_t hl_call_stack_here(struct hl_call_stack *stack, struct hl_lane *lane, u
 
 uint32_t hl_call_stack_of_end(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby) {
     if (!begin_walk(stack)) return in_signal_handler();
-    const uint32_t node = stack->collecting ? collected_frames(stack, lane, caller)
-                                            : all_frames(stack, &stack->end, lane, caller, with_ruby);
+    if (HL_UNLIKELY(hl_thread.ended)) with_ruby = 0;
+    const uint32_t node = stack->collecting && with_ruby ? collected_frames(stack, lane, caller)
+                                                         : all_frames(stack, &stack->end, lane, caller, with_ruby);
     end_walk(stack);
     return node;
 }

@@ -6,6 +6,8 @@
  * What the VM frees while it collects garbage is freed by the GC, on behalf of the line at which it runs: "(GC)" stands
  * above the Ruby frames, which stay what they are until it goes on.
  *
+ * Ends that come when the VM ends have no Ruby frames: in the end it frees the frames' own memory, and then more.
+ *
  * Callable from any thread inside malloc, by the lane's owner.
  */
 #ifndef HL_CALL_STACK_H

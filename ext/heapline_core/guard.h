@@ -42,6 +42,7 @@ struct hl_thread {
     uint8_t exiting;  /* thread-local destructors run: no lane, no Ruby frames any more */
     uint8_t starting; /* inside pthread_getattr_np: a Ruby thread begins, its ec is not yet its own */
     uint8_t twin;     /* its fork makes a twin (twin_errand.h) */
+    uint8_t ended;    /* the VM's last at_exit handler has run in it: soon there are no frames any more */
 };
 extern HL_THREAD_LOCAL struct hl_thread hl_thread HL_HIDDEN;
 _Static_assert(sizeof(struct hl_thread) <= 64, "static TLS is scarce");

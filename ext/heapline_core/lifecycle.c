@@ -102,6 +102,7 @@ static int file_is_to_stay(void) {
 
 /* Runs in the last at_exit handler: the VM's data is still whole. */
 static void ruby_ends(void) {
+    hl_thread.ended = 1;
     const int due = hl_exit_report_due();
     if (due) hl_ruby_flush_output();
     if (due && hl_options.gc) hl_ruby_collect();

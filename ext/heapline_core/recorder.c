@@ -115,7 +115,7 @@ static void record_mapping(uint32_t end, const struct unmapped *ended, uint32_t 
     const int saved = errno;
     hl_guard_enter(thread);
     struct hl_lane *own = hl_lifecycle_lane(thread), *lane = own ? own : hl_lane_shared_lock();
-    const int with_ruby = !thread->starting && !thread->exiting;
+    const int with_ruby = !thread->starting && !thread->exiting && !thread->ended;
     if (lane && ended) record_unmapping(lane, end, ended, with_ruby);
     if (lane && mapping)
         hl_record_birth(lane, event, (const void *)mapping->address, mapping->size, 0, mapping->caller, with_ruby);

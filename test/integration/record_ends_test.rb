@@ -61,6 +61,15 @@ class RecordEndsTest < Minitest::Test
     end
   end
 
+  # The VM frees its frames, and then more.
+  def test_the_end_of_the_vm
+    [{}, { "RUBY_FREE_AT_EXIT" => "1" }].each do |env|
+      capture = record("at_exit { 'a' * 70_001 }\nexit 3\n", env: env)
+      assert_equal 3, @status.exitstatus, @err
+      assert_predicate capture, :finished?
+    end
+  end
+
   def test_what_is_freed_has_the_tag_of_who_freed
     capture = record(<<~RUBY, ruby: ["-I", File.join(ROOT, "lib")])
       require "heapline"
