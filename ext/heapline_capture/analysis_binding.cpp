@@ -72,19 +72,9 @@ VALUE analyse(int count, VALUE *arguments, VALUE self) {
     return self;
 }
 
-VALUE push(VALUE row, const Figures &figures) {
-    rb_ary_push(row, ULL2NUM(figures.count));
-    rb_ary_push(row, ULL2NUM(figures.bytes));
-    return row;
-}
-
 /* sums -> [allocations, bytes, blocks and bytes at the peak, live, temporary, freed] */
 VALUE sums(VALUE self) {
-    const Sums &sums = analysed(self).analysis->sums();
-    VALUE row = rb_ary_new();
-    for (const Figures *figures : {&sums.allocated, &sums.peak, &sums.live, &sums.temporary, &sums.freed})
-        push(row, *figures);
-    return row;
+    return push(rb_ary_new(), analysed(self).analysis->sums());
 }
 
 /* counts -> [ns of the end, ns of the peak, events, lost, GCs, ends of unknown blocks, ns in GC or nil] */

@@ -60,6 +60,18 @@ Owner &analysed(VALUE self) {
     return owner;
 }
 
+VALUE push(VALUE row, const Figures &figures) {
+    rb_ary_push(row, ULL2NUM(figures.count));
+    rb_ary_push(row, ULL2NUM(figures.bytes));
+    return row;
+}
+
+VALUE push(VALUE row, const Sums &sums) {
+    for (const Figures *figures : {&sums.allocated, &sums.peak, &sums.live, &sums.temporary, &sums.freed})
+        push(row, *figures);
+    return row;
+}
+
 } // namespace capture
 } // namespace heapline
 

@@ -45,6 +45,10 @@ Owner &owner_of(VALUE self);
 /* The same, and where it was not analysed. */
 Owner &analysed(VALUE self);
 
+/* Append to an Array, and return it: count and bytes; those of all sums, in the order of Model::Capture::Sums. */
+VALUE push(VALUE row, const Figures &figures);
+VALUE push(VALUE row, const Sums &sums);
+
 void define_about(VALUE capture);    /* what the capture says of itself */
 void define_analysis(VALUE capture); /* analyse, and what one pass adds up */
 void define_paths(VALUE capture);    /* sites, stacks, trees */

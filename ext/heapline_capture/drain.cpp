@@ -21,7 +21,7 @@ const uint64_t LAG_NS = 2000000;
 const uint64_t RATE_NS = 20000000; /* the least time that tells how fast the clock is */
 const size_t BIRTHS = 1 << 14;
 const uint32_t UNKNOWN = 0, LANES = 129;
-const uint32_t LOOKS = 16;
+const uint32_t LOOKS = 16; /* at names of threads, with each sample */
 
 uint64_t monotonic_ns() {
     timespec now;

@@ -7,14 +7,6 @@ namespace capture {
 
 namespace {
 
-VALUE push(VALUE row, const Sums &sums) {
-    for (const Figures *figures : {&sums.allocated, &sums.peak, &sums.live, &sums.temporary, &sums.freed}) {
-        rb_ary_push(row, ULL2NUM(figures->count));
-        rb_ary_push(row, ULL2NUM(figures->bytes));
-    }
-    return row;
-}
-
 /* frames -> Array of [label, path, line, library, offset], by number */
 VALUE frames(VALUE self) {
     const Names &names = owner_of(self).reader->names();

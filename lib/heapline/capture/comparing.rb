@@ -9,7 +9,7 @@ module Heapline
     # (release folders, versions of gems and libraries).
     class Comparing
       LIBRARY = /\S+\.so[.\d]*/
-      NOTHING = Model::Capture::Sums.of([0] * 10)
+      NOTHING = Model::Capture::Sums.of([0] * Model::Capture::Sums.members.size)
 
       # before, after: Capture
       def initialize(before, after)

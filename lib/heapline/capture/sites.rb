@@ -77,13 +77,14 @@ module Heapline
 
       # The VM is no library: what it allocates is the line's own. A frame without a path says something in words.
       def make(ruby, native)
-        native = nil if native&.library&.match?(Model::GemName::RUBY) && ruby
-        known = [ruby&.path, ruby&.lineno, ruby ? ruby.label : function(native),
-                 native && File.basename(native.library), native&.library]
-        return Model::Location.new(*known, special: "(unknown)") unless ruby || native
-        return Model::Location.new(*known[0, 2], nil, *known[3, 2], special: ruby.label) if ruby && !ruby.path
+        return Model::Location.new(special: "(unknown)") unless ruby || native
 
-        Model::Location.new(*known, nil, native&.offset)
+        native = nil if native&.library&.match?(Model::GemName::RUBY) && ruby
+        library = { library: native && File.basename(native.library), library_path: native&.library }
+        return Model::Location.new(**library, special: ruby.label) if ruby && !ruby.path
+
+        Model::Location.new(path: ruby&.path, lineno: ruby&.lineno, label: ruby ? ruby.label : function(native),
+                            offset: native&.offset, **library)
       end
     end
   end

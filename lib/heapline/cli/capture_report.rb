@@ -70,6 +70,7 @@ module Heapline
       end
 
       def check_way(ways)
+        raise UsageError, "--metric freed is not in the page; in all else" if metric == :freed && name == "html"
         raise UsageError, "--flame is a picture, and #{name} is none: -o NAME.svg" if @options[:flame] && name != "svg"
         return unless STACKS.key?(name) && !ways.empty?
 
@@ -79,10 +80,7 @@ module Heapline
       end
 
       def check_capture
-        return unless metric == :freed
-        raise UsageError, "--metric freed is not in the page; in all else" if name == "html"
-        return if @capture.tells_frees?
-
+        return if metric != :freed || @capture.tells_frees?
         raise UsageError, "--metric freed: Ruby's GC frees objects, no line of the program" if @capture.objects?
 
         raise Error, "#{@path} does not tell who freed: it was recorded by an older heapline"

@@ -18,7 +18,7 @@ module Heapline
 
         # metric: as for Heapline::Capture#tree: what growth is of. by: of the groups; top: rows of each table (0: all)
         def initialize(metric: :peak, by: :line, top: TOP)
-          @figure = SumsColumns::METRICS.fetch(metric)
+          @figure = Weights::FIGURES.fetch(metric)
           @by = by
           @top = top
         end

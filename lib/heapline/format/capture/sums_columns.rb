@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../columns"
+require_relative "weights"
 
 module Heapline
   module Format
@@ -22,9 +23,6 @@ module Heapline
                column(:freed_blocks, "frees", :freed_blocks, :count)].freeze
         SHOWN = ALL.first(5).freeze
         FREED = ALL.last(2).freeze
-        # The column of a metric of Heapline::Capture.
-        METRICS = { peak: :peak_bytes, live: :live_bytes, allocated: :bytes, temporary: :temporary_bytes,
-                    count: :allocations, freed: :freed_bytes }.freeze
 
         # The columns of a table that is sorted by `metric`.
         def self.shown(metric)
@@ -33,7 +31,7 @@ module Heapline
 
         # `groups`, those first that are largest by `metric`; at most `top` (0: all).
         def self.first(groups, metric, top)
-          column = ALL.find { |one| one.key == METRICS.fetch(metric) }
+          column = ALL.find { |one| one.key == Weights::FIGURES.fetch(metric) }
           sorted = groups.sort_by.with_index { |group, index| [-column.value(group), index] }
           top.zero? ? sorted : sorted.first(top)
         end
