@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each GC of a recording: what ran into it, when it began, when it ended, and for how long the program stood still for it. A GC may do
- * its work in several pieces, between which the program goes on; a piece belongs to the GC that began last until it
- * ended. Marks must come in the order of time; in a damaged capture any of them may be missing.
+ * Each GC of a recording: what ran into it, when it began, when it ended, and for how long the program stood still for
+ * it. A GC may do its work in several pieces, between which the program goes on; a piece belongs to the GC that began
+ * last until it ended. Marks must come in the order of time; in a damaged capture any of them may be missing.
  */
 #ifndef HEAPLINE_CAPTURE_COLLECTIONS_HPP
 #define HEAPLINE_CAPTURE_COLLECTIONS_HPP
