@@ -14,10 +14,10 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
   spec.metadata = { "rubygems_mfa_required" => "true" }
 
-  # Globs and not git: the gem also builds from an unpacked archive.
+  # Globs and not git: the gem also builds from an unpacked archive. test/package compares them with what is tracked.
   spec.files = Dir.chdir(__dir__) do
-    Dir["exe/*", "lib/**/*.{rb,js,css}", "ext/**/{*.{c,h,cpp,hpp,rb,map},depend}", "sig/**/*.rbs", "examples/*",
-        "docs/*.md", "LICENSE", "README.md", "CHANGELOG.md"].select { |path| File.file?(path) }
+    Dir["exe/*", "lib/**/*", "ext/**/{*.{c,h,cpp,hpp,rb,map},depend}", "sig/**/*.rbs", "examples/**/*", "docs/*.md",
+        "LICENSE", "README.md", "CHANGELOG.md"].select { |path| File.file?(path) && !path.end_with?(".so") }
   end
   spec.bindir = "exe"
   spec.executables = ["heapline"]

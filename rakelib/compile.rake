@@ -16,9 +16,23 @@ ENV["MAKEFLAGS"] ||= "-j#{Etc.nprocessors}"
   extension = Rake::ExtensionTask.new(name) do |task|
     task.ext_dir = dir
     task.lib_dir = "lib/heapline"
-    task.source_pattern = "*.{c,h,cpp,hpp,map}"
+    task.source_pattern = "**/*.{c,h,cpp,hpp,map}"
   end
 
-  # A source that came or went changes its folder: the Makefile, which lists the sources, is made anew.
-  file File.join(extension.tmp_dir, extension.platform, name, RUBY_VERSION, "Makefile") => dir
+  # A source that came or went changes its folder: the Makefile, which lists the sources and holds what stands in
+  # `depend`, is made anew.
+  makefile = File.join(extension.tmp_dir, extension.platform, name, RUBY_VERSION, "Makefile")
+  file makefile => Dir["#{dir}{,/*}/", "#{dir}/depend"]
+
+  # Each layer comes by here, beside others whose processes load the libraries: what is as before is left alone, and
+  # what is new takes its place in one step. `make install` takes it away and writes it anew each time.
+  copy = Rake::Task["copy:#{name}:#{extension.platform}:#{RUBY_VERSION}"]
+  copy.clear_actions.enhance do
+    built = File.join(File.dirname(makefile), "#{name}.so")
+    used = File.join(extension.lib_dir, "#{name}.so")
+    next if File.exist?(used) && FileUtils.identical?(built, used)
+
+    cp built, fresh = File.join(extension.lib_dir, "#{name}-#{Process.pid}.so")
+    mv fresh, used
+  end
 end

@@ -5,12 +5,22 @@ task :lint do
   Tasks.run_gates("lint", Tasks::Gates.all)
 end
 
-desc "Check what the core exports and needs (the listed symbols, libc and liburcu, no libruby), and the extensions"
+desc "Check what the core exports and needs (the listed symbols, libc, no libruby), and the extensions, " \
+     "that each room of the core calls only those below it, and that sig/ declares what the library has"
 task symbols: :compile do
-  Tasks.run_gates("symbols", [Tasks::SymbolsGate.new, Tasks::ExtensionSymbolsGate.new])
+  Tasks.run_gates("symbols", [Tasks::SymbolsGate.new, Tasks::ExtensionSymbolsGate.new,
+                              Tasks::CoreRoomsGate.new(objects: Tasks::CoreRoomsGate.built),
+                              Tasks::SignaturesGate.new])
 end
 
-desc "Check that the documents name only what exists, and that options and files are documented and tested"
+desc "Check that the documents name only what exists, that options and figures are documented, " \
+     "and that each room of the library and of the core uses only those below it"
 task :docs do
-  Tasks.run_gates("docs", [Tasks::DocsGate.new])
+  Tasks.run_gates("docs", [Tasks::DocsGate.new, Tasks::LibraryRoomsGate.new, Tasks::CoreRoomsGate.new,
+                           Tasks::WalksGate.new])
+end
+
+desc "Write the tables of figures into docs/formats.md"
+task "docs:figures" do
+  Tasks::FiguresTable.write
 end

@@ -1,6 +1,13 @@
 # frozen_string_literal: true
 
-desc "Compile and test on Ruby 3.1, 3.3, 3.4 and 4.0: rake matrix, matrix[others], matrix[3.4]"
+desc "Compile and test on Ruby 3.1 to 4.1, as CI does: rake matrix, matrix[others], matrix[3.4]"
 task :matrix, [:what] do |_, arguments|
-  Tasks::Matrix::Run.new(["matrix", arguments[:what]].compact.join(":"), arguments[:what]).run.report
+  Tasks::Matrix::Run.new(["matrix", arguments[:what]&.delete("() ")].compact.join(":"), arguments[:what]).run.report
+end
+
+namespace :matrix do
+  desc "The same, all tests on all of them: rake matrix:full, matrix:full[4.1]"
+  task :full, [:what] do |_, arguments|
+    Tasks::Matrix::Run.new("matrix:full", arguments[:what], full: true).run.report
+  end
 end

@@ -3,12 +3,22 @@
 namespace :test do
   desc "Unit tests of the Ruby parts"
   task unit: :compile do
-    Tasks::MinitestRun.new("test:unit", Dir["test/heapline/**/*_test.rb"]).run.report
+    Tasks::MinitestRun.new("test:unit", Dir["test/unit/**/*_test.rb"]).run.report
   end
 
   desc "Tests with real processes under heapline"
   task integration: :compile do
     Tasks::MinitestRun.new("test:integration", Dir["test/integration/**/*_test.rb"]).run.report
+  end
+
+  desc "Programs whose every line is known, under a JIT: rake test:planted[yjit], test:planted[zjit]"
+  task :planted, [:jit] => :compile do |_, arguments|
+    Tasks::VmTests.planted(arguments[:jit]).report
+  end
+
+  desc "What rests on the VM's insides, and the unit tests of what asks it"
+  task vm: :compile do
+    Tasks::VmTests.all.report
   end
 
   desc "Unit tests of the core in C and of the heap dumps in C++: rake test:c, test:c[trailer]"
@@ -55,6 +65,11 @@ task bench: :compile do
 end
 
 namespace :bench do
+  desc "What lines, tags … cost by how many there are"
+  task cliffs: :compile do
+    sh RbConfig.ruby, "bench/cliffs.rb"
+  end
+
   desc "Measure how fast heap dumps are read, beside heapy, sheap and heap-profiler"
   task heap: :compile do
     sh RbConfig.ruby, "bench/heap.rb"
@@ -71,7 +86,7 @@ namespace :bench do
   end
 end
 
-desc "All tests and gates, as script/test runs them; the last line is the total"
-task :ci do
-  exit Tasks::Layers.new.run
+desc "The tests as script/test runs them, or ci[all]: every test and gate; the last line is the total"
+task :ci, [:what] do |_, arguments|
+  exit Tasks::Layers.new(arguments[:what] == "all" ? Tasks::Layers::ALL : Tasks::Layers::QUICK).run
 end

@@ -19,13 +19,16 @@ module Heapline
     LIB = File.join(ROOT, "lib")
     EXE = File.join(ROOT, "exe", "heapline")
     CORE = File.join(LIB, "heapline", "libheapline.so")
-    PATIENCE = 60.0
+    # Seconds after which what did not come never will: a machine may do twenty other things.
+    PATIENCE = 300.0
+    # For commands that ask a process, as it must answer by then.
+    PATIENTLY = ["--timeout", PATIENCE.to_s].freeze
 
-    # Wait until the block returns something true, and return it; fail with `message` after `timeout` seconds.
-    def await(message = "the condition did not come true", timeout: PATIENCE)
-      limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + timeout
+    # Wait until the block returns something true, and return it; fail with `message` when it never does.
+    def await(message = "the condition did not come true")
+      limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
       until (result = yield)
-        flunk "#{message} within #{timeout} s" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
+        flunk "#{message} within #{PATIENCE} s" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
         Thread.pass
         IO.select(nil, nil, nil, 0.005)
       end
@@ -67,3 +70,16 @@ module Heapline
 end
 
 Minitest::Test.include(Heapline::TestHelper)
+
+# A directory of each test's own, in @directory; it is gone afterwards.
+module OwnDirectory
+  def setup
+    super
+    @directory = Dir.mktmpdir("heapline-test")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+    super
+  end
+end

@@ -1,24 +1,51 @@
-// The table's columns: what each is called, what it means, by what it sorts and how it is printed.
+// The columns of tables, as the library declares them (Heapline::Figures::Columns): here is only how one of a unit is reckoned and printed.
 import type { Column } from "./grid";
-import type { Rows } from "./rows";
-import { bytes, count, share } from "./units";
+import { bytes, count, milliseconds, share } from "./units";
 
-const sum = (figure: keyof Rows["figures"]) => (rows: Rows, row: number): number => rows.figures[figure][row];
-/** -1 where nothing was freed yet: it sorts last and prints as "-". */
-const ofFrees = (figure: keyof Rows["figures"]) => (rows: Rows, row: number): number =>
-  rows.figures.frees[row] === 0 ? -1 : rows.figures[figure][row] / rows.figures.frees[row];
-const ofAllocations = (rows: Rows, row: number): number =>
-  rows.figures.allocations[row] === 0 ? -1 : rows.figures.temporary[row] / rows.figures.allocations[row];
-const unless = (print: (value: number) => string) => (value: number): string => (value < 0 ? "-" : print(value));
+export type Unit = "bytes" | "count" | "generations" | "milliseconds" | "share";
 
-export const COLUMNS: Column<Rows>[] = [
-  { key: "growth", title: "growth", meaning: "Live now less live at the baseline", rank: 1, value: sum("growth_bytes"), text: bytes },
-  { key: "live", title: "live", meaning: "Allocated and not freed; of Ruby objects their slots", rank: 2, value: sum("live_bytes"), text: bytes },
-  { key: "retained", title: "retained", meaning: "Allocated after the baseline and still live", rank: 6, value: sum("retained_bytes"), text: bytes },
-  { key: "blocks", title: "blocks", meaning: "Live blocks, or objects", rank: 3, value: sum("live_blocks"), text: count },
-  { key: "bytes", title: "allocated", meaning: "Bytes of all allocations, freed ones too", rank: 4, value: sum("bytes_allocated"), text: bytes },
-  { key: "allocs", title: "allocs", meaning: "Allocations", rank: 5, value: sum("allocations"), text: count },
-  { key: "frees", title: "frees", meaning: "Blocks freed", rank: 7, value: sum("frees"), text: count },
-  { key: "temporary", title: "temporary", meaning: "Allocations that were freed within the GC generation of their birth or the next", rank: 5, value: ofAllocations, text: unless(share) },
-  { key: "life", title: "life GCs", meaning: "Mean lifespan of the freed blocks in GC generations", rank: 3, value: ofFrees("age_sum"), text: unless((value) => value.toFixed(1)) },
-];
+const PRINT: Record<Unit, (value: number) => string> = {
+  bytes, count, share, milliseconds, generations: (value) => value.toFixed(1),
+};
+/** The least width, of those of grid.ts, at which the first of the columns by rank, the second … are shown. */
+const WIDTHS = [1, 2, 3, 3, 4, 5, 5, 6, 6];
+
+export function print(unit: Unit, value: number): string {
+  return value < 0 && unit !== "bytes" && unit !== "count" ? "-" : PRINT[unit](value);
+}
+
+/** What is declared of a figure, or with `per` of so much of it for each of those: columns of a table have a key. */
+export interface Declared {
+  key: string | null;
+  title: string;
+  unit: Unit;
+  help: string;
+  /** What goes first where there is little room has the largest one. */
+  rank: number | null;
+  figure: string;
+  per: string | null;
+}
+
+/** What a table is of: figures by their name and by row. whole: what a share that is of no other figure is of. */
+export interface Figured {
+  figures: Record<string, ArrayLike<number>>;
+  whole?: number;
+}
+
+/** -1 where it is so much for each of nothing: it sorts last and prints as "-". */
+export function valueOf({ figure, per, unit }: Declared, { figures, whole }: Figured, row: number): number {
+  if (per === null) return unit === "share" ? figures[figure][row] / Math.max(whole ?? 0, 1) : figures[figure][row];
+  return figures[per][row] === 0 ? -1 : figures[figure][row] / figures[per][row];
+}
+
+/** Of what is declared what is a column of the table. */
+export function columns(declared: Declared[]): Column<Figured>[] {
+  return declared.filter(({ key }) => key !== null).map((column) => ({
+    key: column.key ?? "",
+    title: column.title,
+    meaning: column.help,
+    rank: WIDTHS[(column.rank ?? WIDTHS.length + 1) - 1] ?? Math.max(...WIDTHS),
+    value: (rows, row) => valueOf(column, rows, row),
+    text: (value) => print(column.unit, value),
+  }));
+}

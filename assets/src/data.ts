@@ -1,15 +1,22 @@
-// What Heapline::Format::Html::PageData wrote: sites as columns over one table of strings, the rest as small objects.
+// What Heapline::Accounting::PageData wrote: sites as columns over one table of strings, the rest as small objects.
+import type { Declared, Unit } from "./columns";
 
-/** Figures of a site, as Heapline::Model::Site has them; of the Ruby objects of a class at a site they are of their slots. */
-export const FIGURES = [
-  "growth_bytes", "live_bytes", "retained_bytes", "live_blocks", "bytes_allocated", "allocations", "frees", "temporary",
-  "age_sum", "age_max", "age_ms_sum", "age_ms_max",
-] as const;
-export type Figure = (typeof FIGURES)[number];
+// Which figures there are, and which of them are columns, Heapline::Figures::SiteFigures declares: nothing here lists them.
+
+/** The name of a figure of a site; of the Ruby objects of a class at a site it is of their slots. */
+export type Figure = string;
 export type Figures = Record<Figure, number[]>;
 
+/** A figure by itself: over sites it adds up, but of the longest the largest counts. */
+export interface DeclaredFigure {
+  figure: Figure;
+  unit: Unit;
+  help: string;
+  longest: boolean;
+}
+
 /** Numbers in `place` to `tag` point into the strings; 0 is none. `line` is -1 where `place` is the whole name. */
-interface Columns extends Figures {
+interface Columns {
   place: number[];
   line: number[];
   label: number[];
@@ -27,7 +34,7 @@ export interface LedgerLine {
   parts: LedgerLine[];
 }
 
-export type Verdict = "leak" | "cache" | "bloat" | "churn" | "steady";
+export type Verdict = "leak" | "cache" | "bloat" | "churn" | "steady" | "unsure";
 
 export interface Series {
   location: string;
@@ -67,7 +74,10 @@ export interface Report {
   /** What was survived and may make figures wrong, in sentences. */
   notes: string[];
   strings: string[];
-  sites: Columns | null;
+  /** Columns of the table, from the left; behind them means that are told of one site. */
+  columns: Declared[];
+  figures: DeclaredFigure[];
+  sites: (Columns & Figures) | null;
   left_out: number;
   /** By number of site: number of the first line, and the lines. */
   sources: Record<string, [number, string[]]>;
@@ -81,25 +91,29 @@ const MOST = 0.9; // of the files: those elsewhere keep their whole path
 export class Sites {
   readonly count: number;
   readonly figures: Figures;
+  readonly declared: DeclaredFigure[];
+  readonly columns: Declared[];
   private readonly shortened = new Map<number, string>();
   private readonly root: string;
 
-  constructor(private readonly report: Report, private readonly columns: Columns) {
-    this.count = columns.place.length;
-    this.figures = columns;
+  constructor(private readonly report: Report, private readonly names: Columns & Figures) {
+    this.count = names.place.length;
+    this.figures = names;
+    this.declared = report.figures;
+    this.columns = report.columns;
     this.root = this.applicationRoot();
   }
 
-  place(site: number): string { return this.string(this.columns.place[site]); }
-  line(site: number): number { return this.columns.line[site]; }
-  label(site: number): string { return this.string(this.columns.label[site]); }
-  library(site: number): string { return this.string(this.columns.library[site]); }
-  tag(site: number): string { return this.string(this.columns.tag[site]); }
-  className(site: number): string { return this.columns.class ? this.string(this.columns.class[site]) : ""; }
+  place(site: number): string { return this.string(this.names.place[site]); }
+  line(site: number): number { return this.names.line[site]; }
+  label(site: number): string { return this.string(this.names.label[site]); }
+  library(site: number): string { return this.string(this.names.library[site]); }
+  tag(site: number): string { return this.string(this.names.tag[site]); }
+  className(site: number): string { return this.names.class ? this.string(this.names.class[site]) : ""; }
   isRuby(site: number): boolean { return this.line(site) >= 0; }
   /** Ruby objects of a class, and not what malloc counted? */
-  isObject(site: number): boolean { return this.columns.class !== undefined && this.columns.class[site] !== 0; }
-  get hasObjects(): boolean { return this.columns.class !== undefined; }
+  isObject(site: number): boolean { return this.names.class !== undefined && this.names.class[site] !== 0; }
+  get hasObjects(): boolean { return this.names.class !== undefined; }
 
   /** "/app/leak.rb:12", or the name of native code. */
   location(site: number): string {
@@ -112,14 +126,14 @@ export class Sites {
   }
 
   shortPlace(site: number): string {
-    const number = this.columns.place[site];
+    const number = this.names.place[site];
     let short = this.shortened.get(number);
     if (short === undefined) this.shortened.set(number, (short = this.shorten(this.string(number))));
     return short;
   }
 
   gem(site: number): string {
-    return this.string(this.columns.gem[site]) || (this.isRuby(site) ? "(application)" : "(native code)");
+    return this.string(this.names.gem[site]) || (this.isRuby(site) ? "(application)" : "(native code)");
   }
 
   source(site: number): { first: number; lines: string[] } | null {
@@ -152,7 +166,7 @@ export class Sites {
   private applicationRoot(): string {
     const numbers = new Set<number>();
     for (let site = 0; site < this.count; site++) {
-      if (this.isRuby(site) && this.columns.gem[site] === 0) numbers.add(this.columns.place[site]);
+      if (this.isRuby(site) && this.names.gem[site] === 0) numbers.add(this.names.place[site]);
     }
     let inside = Array.from(numbers, (number) => this.string(number)).filter((path) => path.startsWith("/"));
     const least = inside.length * MOST;

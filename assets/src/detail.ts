@@ -1,11 +1,12 @@
 // One site in full: its source, what it counted, how it grew. A dialog, so that the keyboard and screen readers know
 // where they are; arrow keys go to the next and the previous row.
 import { chart } from "./chart";
+import { type Declared, print, valueOf } from "./columns";
 import type { Series, Sites } from "./data";
 import { button, el } from "./dom";
 import { tiles } from "./frame";
 import { badge, interval } from "./growth";
-import { bytes, count, milliseconds, share, slope } from "./units";
+import { bytes, count, slope } from "./units";
 
 /** next: the site so many rows further; closed: called with the site that was shown last. */
 export class Detail {
@@ -59,21 +60,27 @@ export class Detail {
   }
 
   private figures(): HTMLElement {
-    const of = (name: keyof Sites["figures"]): number => this.sites.figures[name][this.site];
-    const [frees, blocks, calls] = [of("frees"), of("live_blocks"), of("allocations")];
     const objects = this.sites.isObject(this.site);
-    const things = objects ? "objects" : "blocks";
-    const cells: [string, string, string][] = [
-      ["live", bytes(of("live_bytes")), `${count(blocks)} ${things}${blocks > 0 ? `, ${bytes(Math.round(of("live_bytes") / blocks))} each` : ""}`],
-      ["growth", bytes(of("growth_bytes")), "live now less at the baseline"],
-      ["retained", bytes(of("retained_bytes")), "since the baseline, still live"],
-      ["allocated", bytes(of("bytes_allocated")), objects ? `${count(calls)} objects` : `${count(calls)} calls`],
-      ["freed", count(frees), things],
-      ["temporary", calls > 0 ? share(of("temporary") / calls) : "-", "of the allocations"],
-      ["lifespan", frees > 0 ? `${(of("age_sum") / frees).toFixed(1)} GCs` : "-", frees > 0 ? `mean; longest ${count(of("age_max"))}` : "nothing was freed"],
-      ...(objects ? [] : [lived(frees, of("age_ms_sum"), of("age_ms_max"))]),
-    ];
+    const cells = this.sites.columns.filter(({ unit }) => !objects || unit !== "milliseconds") // how long objects live is not known in time
+      .map((column): [string, string, string] => [column.title, print(column.unit, valueOf(column, this.sites, this.site)), this.note(column)]);
     return tiles(cells);
+  }
+
+  /** What a figure is; beside what lives how large one is, beside a mean the longest. */
+  private note({ figure, help, per, unit }: Declared): string {
+    if (figure === "live_bytes") return this.each() ?? help;
+    const longest = per !== null && this.sites.declared.find((each) => each.longest && each.unit === unit);
+    if (!longest || this.sites.figures[per][this.site] === 0) return help;
+    const value = this.sites.figures[longest.figure][this.site];
+    return `${help}; longest ${unit === "generations" ? count(value) : print(unit, value)}`;
+  }
+
+  /** "50,000 objects, 40 B each"; null where there is none. */
+  private each(): string | null {
+    const { live_bytes: live, live_blocks: blocks } = this.sites.figures;
+    if (blocks[this.site] <= 0) return null;
+    const things = this.sites.isObject(this.site) ? "objects" : "blocks";
+    return `${count(blocks[this.site])} ${things}, ${bytes(Math.round(live[this.site] / blocks[this.site]))} each`;
   }
 
   private growth(): HTMLElement | null {
@@ -100,9 +107,4 @@ export class Detail {
     event.preventDefault();
     this.step(by);
   }
-}
-
-/** How long freed blocks lived, in time: it is not known of objects. */
-function lived(frees: number, sum: number, most: number): [string, string, string] {
-  return ["lived", frees > 0 ? milliseconds(sum / frees) : "-", frees > 0 ? `mean; longest ${milliseconds(most)}` : ""];
 }

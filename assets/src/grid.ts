@@ -189,7 +189,7 @@ export class Grid<R extends Named> {
 
 /** The columns that a table of so many pixels has room for; the sorted one is always there. */
 function fitting<R>(columns: Column<R>[], width: number, sorted: string): Column<R>[] {
-  const rank = [480, 660, 840, 1000, 1290].filter((limit) => width >= limit).length + 1;
+  const rank = [480, 660, 840, 1000, 1200].filter((limit) => width >= limit).length + 1;
   const room = columns.filter((column) => column.rank <= rank || column.key === sorted);
   return rank === 1 ? room.filter((column) => column.key === sorted) : room;
 }

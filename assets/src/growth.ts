@@ -12,6 +12,7 @@ const MEANINGS: Record<Verdict, string> = {
   bloat: "grew in one step",
   churn: "is freed young",
   steady: "does not grow",
+  unsure: "the log does not tell yet",
 };
 
 /** shorten: a location as the table shows it. */

@@ -1,5 +1,5 @@
 // What the table shows: sites, or their sums by gem, file, library, tag or class; filtered, scoped and in an order.
-import { FIGURES, type Figures, type Sites } from "./data";
+import type { Figures, Sites } from "./data";
 import type { Named } from "./grid";
 import { type Kind, kindOf } from "./kind";
 import { nativeFile, type Scope } from "./tree";
@@ -22,25 +22,25 @@ export function lines(sites: Sites): Rows {
 export function groups(sites: Sites, grouping: Exclude<Grouping, "line">, chosen: Uint32Array): Rows {
   const numbers = new Map<string, number>();
   const members: number[] = [];
-  const figures = Object.fromEntries(FIGURES.map((figure) => [figure, [] as number[]])) as Figures;
+  const figures = Object.fromEntries(sites.declared.map(({ figure }) => [figure, [] as number[]])) as Figures;
   for (const site of chosen) {
     const name = groupName(sites, grouping, site);
     let row = numbers.get(name);
     if (row === undefined) {
       numbers.set(name, (row = members.length));
       members.push(site);
-      for (const figure of FIGURES) figures[figure].push(0);
+      for (const { figure } of sites.declared) figures[figure].push(0);
     }
-    add(figures, row, sites.figures, site);
+    add(sites, figures, row, site);
   }
   const names = [...numbers.keys()];
   return { grouping, count: names.length, figures, site: (row) => members[row], name: (row) => names[row] };
 }
 
-function add(sums: Figures, row: number, figures: Figures, site: number): void {
-  for (const figure of FIGURES) {
+function add({ declared, figures }: Sites, sums: Figures, row: number, site: number): void {
+  for (const { figure, longest } of declared) {
     const value = figures[figure][site];
-    if (figure === "age_max" || figure === "age_ms_max") sums[figure][row] = Math.max(sums[figure][row], value);
+    if (longest) sums[figure][row] = Math.max(sums[figure][row], value);
     else sums[figure][row] += value;
   }
 }

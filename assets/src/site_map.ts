@@ -1,21 +1,28 @@
 // The treemap of sites: gem → file → line.
 import { tail } from "./branch";
-import type { Figure, Sites } from "./data";
+import { type Declared, print } from "./columns";
+import type { Sites } from "./data";
 import type { Kind } from "./kind";
 import { type Scope, tree } from "./tree";
 import type { World } from "./treemap";
-import { bytes, count } from "./units";
 
-const MEASURES: [Figure, string][] = [
-  ["live_bytes", "live bytes"], ["growth_bytes", "growth"], ["retained_bytes", "retained since the baseline"],
-  ["bytes_allocated", "allocated bytes"], ["allocations", "allocations"],
-];
+// What the map shows first, and nothing of it is less than nothing.
+const FIRST = "live_bytes";
 // Where there are Ruby objects, each half alone too.
-const HALVES: [string, string][] = [
-  ["live_bytes malloc", "live bytes of malloc"], ["growth_bytes malloc", "growth of malloc"],
-  ["live_bytes object", "slots of live objects"], ["growth_bytes object", "growth of objects' slots"],
-];
+const HALVES: [Kind, string][] = [["malloc", "malloc"], ["object", "objects"]];
 const FILE = 2; // level of the files
+
+/** Those columns that add up. */
+function areas({ columns }: Sites): Declared[] {
+  const rank = ({ figure, rank }: Declared): number => (figure === FIRST || rank === null ? 0 : rank);
+  return columns.filter(({ key, per }) => key !== null && per === null).sort((one, other) => rank(one) - rank(other));
+}
+
+function measures(sites: Sites): [string, string][] {
+  const whole = areas(sites);
+  const halves = whole.filter(({ unit }) => unit === "bytes").flatMap((column) => HALVES.map(([kind, of]): [string, string] => [`${column.figure} ${kind}`, `${column.title} of ${of}`]));
+  return [...whole.map(({ figure, title }): [string, string] => [figure, title]), ...(sites.hasObjects ? halves : [])];
+}
 
 /** scoped: called with what the map now shows; opened: with the number of a site that was chosen. */
 export function siteMap(sites: Sites, scoped: (scope: Scope) => void, opened: (site: number) => void): World {
@@ -23,12 +30,12 @@ export function siteMap(sites: Sites, scoped: (scope: Scope) => void, opened: (s
     id: "map",
     title: "By gem, file and line",
     label: "Treemap of memory by gem, file and line",
-    measures: sites.hasObjects ? [...MEASURES, ...HALVES] : MEASURES,
+    measures: measures(sites),
     tree: (measure) => {
       const [figure, kind] = measure.split(" ");
-      return tree(sites, figure as Figure, kind as Kind | undefined);
+      return tree(sites, figure, kind as Kind | undefined);
     },
-    amount: (value, measure) => (measure === "allocations" ? count(value) : bytes(value)),
+    amount: (value, measure) => print(areas(sites).find(({ figure }) => figure === measure.split(" ")[0])?.unit ?? "bytes", value),
     name: ({ name }, depth) => (depth === FILE ? sites.shorten(name) : name),
     fit: (name, depth, width) => (depth === FILE ? tail(name, width) : name),
     gone: ([gem, place]) => scoped({ ...(gem !== undefined && { gem }), ...(place !== undefined && { place }) }),

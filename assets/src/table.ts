@@ -1,5 +1,5 @@
 // The table of sites or groups: filtered, scoped, grouped.
-import { COLUMNS } from "./columns";
+import { columns } from "./columns";
 import type { Sites } from "./data";
 import { button, el, place, section, select } from "./dom";
 import { Grid } from "./grid";
@@ -31,7 +31,7 @@ export class Table {
   constructor(private readonly sites: Sites, sort: string | null, private readonly opened: (site: number) => void, private readonly scoped: (scope: Scope) => void) {
     this.filter = new Filter(sites);
     this.rows = this.everyLine = lines(sites);
-    this.grid = new Grid<Rows>(COLUMNS, sort ?? "growth", this.rows, {
+    this.grid = new Grid<Rows>(columns(sites.columns), sort ?? "growth", this.rows, {
       caption: "Sites that allocated memory",
       nothing: "No site is left. Clear the filter to see all.",
       title: ({ grouping }) => (grouping === "line" ? "location" : grouping),

@@ -51,7 +51,7 @@ module Bench
         @tools = tools_named(names)
       end
       parser.on("--runs N", Integer, "rounds (#{@runs}); five times as many for starts") { |n| @runs = positive(n) }
-      parser.on("--quick", "one small round of all: does the suite work? Its times mean nothing") { @quick = true }
+      parser.on("--quick", "one small round, without Rails: does it work? Its times mean nothing") { @quick = true }
       parser.on("--ruby PATH", "the Ruby to measure (the variable RUBY, else this one)") { |path| @ruby = path }
       parser.on("--[no-]yjit", "also with YJIT, where that Ruby has it (yes)") { |yes| @yjit = yes }
     end

@@ -2,9 +2,9 @@
 
 # What people found out about the figures; the page prints it beside them.
 module Bench
-  TRAILER = "beside malloc and free, Ruby calls malloc_usable_size for each block (3.1: twice), and all touch the " \
-            "trailer, often on a cache line that the plain run leaves alone; the loop does little else."
-  PAIR = "a pair costs what it costs at any number of threads; the figures lie within the noise of the target."
+  TRAILER = "malloc and free touch the trailer, often on a cache line that the plain run leaves alone; the loop does " \
+            "little else."
+  PAIR = "a pair takes 240 instructions more (test/bench/instructions_test.rb), at any number of threads."
   MEAN = "the workloads that do little but allocate carry it; the mix, loading, computing and serving stay below."
   private_constant :TRAILER, :PAIR, :MEAN
 
@@ -21,8 +21,7 @@ module Bench
     ["web_server", :collections] =>
       "how its threads take turns decides: plain runs of the same Ruby also differ by one or two of their 30 to 40.",
     ["load_library", :time] =>
-      "a profile has 7 % of the time in the core, half of that in malloc_usable_size, which waits for the cache " \
-      "line of each trailer, and 2 % in liburcu, which looks up lines seen for the first time.",
+      "free waits for the cache line of each trailer, and lines are seen for the first time.",
     ["object_mix", :objects] => "the CPU time is at the target, the wall time varies around it.",
     [nil, :watched] => "with three rounds the workloads' own ratios vary by more than this.",
     [nil, :mean] => MEAN,

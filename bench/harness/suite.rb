@@ -13,7 +13,7 @@ module Bench
     end
 
     def measure
-      equipment = Equipment.new(@interpreter).prepare
+      equipment = Equipment.new(@interpreter, rails: workloads.any?(&:rails?)).prepare
       Dir.mktmpdir("heapline-bench") do |scratch|
         tools, absent = Tools.new(@interpreter, equipment, scratch: scratch).find(names)
         say_tools(tools, absent)
@@ -34,11 +34,16 @@ module Bench
     end
 
     def run(series)
-      Workload.named(@options.only).to_h do |workload|
+      workloads.to_h do |workload|
         results = series.measure(workload)
         say_workload(workload, results)
         [workload.name, results]
       end
+    end
+
+    def workloads
+      all = Workload.named(@options.only)
+      @options.quick && @options.only.empty? ? all.reject(&:rails?) : all
     end
 
     def scale

@@ -15,6 +15,7 @@ module Bench
 
     # Tools that trace objects, and those that do not, have workloads of their own.
     def measures?(workload)
+      return Tool::ALWAYS.include?(name) if workload.known?
       return (Tool::OBJECTS + Tool::ALWAYS).include?(name) if workload.objects?
 
       !Tool::OBJECTS.include?(name) && (!workload.start? || !command.nil?)

@@ -5,12 +5,12 @@
 $LOAD_PATH.unshift(File.expand_path("../../lib", __dir__))
 require "pty"
 require "rbconfig"
-require "heapline/model"
+require "heapline/accounting/flight_directory"
 
 HEAPLINE = [RbConfig.ruby, File.expand_path("../../exe/heapline", __dir__)].freeze
 pid, scratch = ARGV
-process = Heapline::Model::ProcessIdentity.of(Integer(pid)) or exit
-directory = Heapline::Model::FlightDirectory.new
+process = Heapline::Accounting::ProcessIdentity.of(Integer(pid)) or exit
+directory = Heapline::Accounting::FlightDirectory.new
 sleep 0.02 until directory.find(process.pid)&.alive? || !process.alive?
 exit unless process.alive?
 

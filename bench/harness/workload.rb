@@ -4,6 +4,7 @@ module Bench
   # One thing to measure. `arguments` is what follows the Ruby executable. Groups:
   # - :native  C code that reports its own nanoseconds a malloc/free pair
   # - :ruby    Ruby programs, compared by the ratio of their times; these make the geometric mean
+  # - :known   the same, of programs that people know: under heapline alone, as their number is large
   # - :live    C code that keeps blocks, compared by resident bytes a block
   # - :objects Ruby programs under the tools that trace Ruby objects, compared likewise
   # - :start   processes that do nothing, compared by the difference of their times
@@ -12,7 +13,16 @@ module Bench
   # types it, which includes the start of the tool's own command).
   Workload = Struct.new(:name, :title, :group, :arguments, :through, :repeat, keyword_init: true) do
     def ruby?
-      group == :ruby
+      known? || group == :ruby
+    end
+
+    def known?
+      group == :known
+    end
+
+    # Rails takes minutes to install: --quick leaves it out unless it is named.
+    def rails?
+      name.start_with?("rails_")
     end
 
     def native?
@@ -56,11 +66,23 @@ module Bench
       program("live_blocks", "2 million live blocks of 64 bytes, from C", :live),
       program("short_strings", "short strings", :ruby),
       program("deep_stacks", "strings 200 frames deep", :ruby),
+      program("fibers", "1,000 fibers that take turns", :ruby),
       program("documents", "JSON, ERB, Kramdown, Liquid, Rouge", :ruby),
       program("redcarpet", "redcarpet, small documents", :ruby),
       program("load_library", "loading RuboCop", :ruby),
       program("few_allocations", "prime sieve, few allocations", :ruby),
       program("web_server", "Puma serving a Rack application", :ruby),
+      program("addressable", "Addressable, URIs and templates", :known),
+      program("chunky_png", "ChunkyPNG, an image written and read", :known),
+      program("hexapdf", "HexaPDF, a document written and read", :known),
+      program("lee", "Lee's wires on a board", :known),
+      program("liquid_render", "Liquid, a shop's page", :known),
+      program("mail", "Mail, messages written and read", :known),
+      program("rubocop", "RuboCop, all its cops", :known),
+      *[1, 5, 32, 200].map do |threads|
+        program("rails_#{threads}", "Rails served by Puma, threads: #{threads}", :known, threads.to_s,
+                file: "rails_server")
+      end,
       program("object_loop", "`Object.new` in a loop", :objects),
       program("object_mix", "JSON, ERB, Kramdown, Liquid, Rouge", :objects, "30", file: "documents"),
       start("start", "`ruby -e 1`, preloaded", :preload),

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require "stringio"
-require "heapline/format/replay/svg"
-require "heapline/format/replay/columns"
-require "heapline/format/replay/words"
+require "heapline/replay/svg"
+require "heapline/replay/variant_table"
+require "heapline/replay/words"
 require "heapline/replay"
 require_relative "workload"
 
@@ -18,7 +18,7 @@ module Bench
       COMPARED = { "puma" => "Puma and Rack", "worker" => "A threaded worker of jobs" }.freeze
       # peaks, replayed: bytes, of as many runs of the program and of replays of other ones; comparison: of one of these
       Fidelity = Struct.new(:name, :peaks, :replayed, :comparison, keyword_init: true)
-      Units = Heapline::Format::Units
+      Units = Heapline::Units
 
       # plain, rounds: how often each workload is run plainly, and replayed
       def initialize(plain: 5, rounds: 5, names: Workload::NAMES)
@@ -68,7 +68,7 @@ module Bench
 
       def fidelity(measured)
         rows = measured.map do |one|
-          program, recorded = [one.peaks, one.replayed].map { |values| Heapline::Model::Replay::Estimate.new(values) }
+          program, recorded = [one.peaks, one.replayed].map { |values| Heapline::Replay::Estimate.new(values) }
           again = one.comparison.baseline.estimate(:peak_bytes)
           [one.name, spread(program), spread(recorded), percent((recorded.median / program.median.to_f) - 1),
            percent((again.high - again.low) / again.median.to_f, sign: false)]
@@ -91,11 +91,11 @@ module Bench
 
       def comparison(one, images)
         draw(one.comparison, File.join(images, "replay-#{one.name}.svg"))
-        columns = Heapline::Format::Replay::Columns.new(one.comparison)
+        columns = Heapline::Replay::Columns.new(one.comparison)
         rows = one.comparison.variants.sort_by { |variant| variant.estimate(:peak_bytes).median }.map do |variant|
           [variant.name, *columns.all.map { |column| column.text(variant) }]
         end
-        words = Heapline::Format::Replay::Words.new(one.comparison)
+        words = Heapline::Replay::Words.new(one.comparison)
         "### #{COMPARED.fetch(one.name)}\n\n#{words.facts.drop(1).join(" · ")}\n\n" \
           "#{table(["allocator", *columns.all.map(&:title)], rows)}\n" \
           "The recommendation: #{words.advice.map { |parts| parts.join(" · ") }.join("; ")}.\n\n" \
@@ -104,7 +104,7 @@ module Bench
 
       def draw(comparison, path)
         io = StringIO.new
-        Heapline::Format::Replay::Svg.new.render(comparison, io)
+        Heapline::Replay::Svg.new.render(comparison, io)
         File.write(path, io.string)
       end
 

@@ -2,22 +2,22 @@
 
 require "socket"
 
-# The load: `ruby web_client.rb PORT REQUESTS` asks that many times over four kept connections and prints the wall
-# seconds, the 99th percentile of the answer times in milliseconds, and how many answers were not a 200. A fixed
-# number of requests, rather than a fixed time, so that the server does the same work under every tool.
+# The load: `ruby web_client.rb PORT REQUESTS CONNECTIONS` asks that many times over so many kept connections. It prints
+# the wall seconds, the 99th percentile of the answer times in milliseconds, and how many answers were not a 200. A
+# fixed number of requests, rather than a fixed time, so that the server does the same work under every tool.
 class WebClient
-  CONNECTIONS = 4
   REQUEST = "GET /?shop=7 HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-  def initialize(port, requests)
+  def initialize(port, requests, connections)
     @port = port
-    @each = requests / CONNECTIONS
+    @connections = connections
+    @each = requests / connections
   end
 
   # [seconds, p99_ms, failed]
   def run
     started = now
-    answers = Array.new(CONNECTIONS) { Thread.new { ask_repeatedly } }.flat_map(&:value)
+    answers = Array.new(@connections) { Thread.new { ask_repeatedly } }.flat_map(&:value)
     seconds = now - started
     good = answers.compact.sort
     [seconds, good.fetch((good.size * 0.99).floor) * 1_000, answers.size - good.size]
@@ -52,4 +52,4 @@ end
 
 # So few answers fit into memory, and a collection here would count as the server's delay.
 GC.disable
-puts WebClient.new(Integer(ARGV.fetch(0)), Integer(ARGV.fetch(1))).run.join(" ")
+puts WebClient.new(*ARGV.map { |number| Integer(number) }).run.join(" ")

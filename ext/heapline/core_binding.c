@@ -5,10 +5,11 @@
  *
  * The table is written once, before any other thread can see it. All functions are called with the GVL; none waits.
  */
-#include "native.h" /* first: ruby/config.h defines _GNU_SOURCE, which RTLD_DEFAULT needs */
+#include "bindings.h" /* first: ruby/config.h defines _GNU_SOURCE, which RTLD_DEFAULT needs */
 
 #include <dlfcn.h>
 
+#include "../heapline_core/flight/flight_layout.h"
 #include "../heapline_core/heapline_core.h"
 #include "thread_state.h"
 
@@ -22,8 +23,8 @@ static struct {
     uint32_t (*quiet_enter)(void);
     uint32_t (*quiet_leave)(void);
     uint32_t (*quiet_set)(uint32_t);
-    uint16_t (*tag_intern)(const char *, size_t);
-    uint16_t (*tag_set)(uint16_t);
+    uint32_t (*tag_intern)(const char *, size_t);
+    uint32_t (*tag_set)(uint32_t);
     uint64_t (*baseline)(void);
     void (*totals)(uint64_t *, uint64_t *);
     int64_t (*peak_restart)(int64_t *);
@@ -131,10 +132,10 @@ static VALUE rbhl_tag_intern(VALUE self, VALUE name) {
 static VALUE rbhl_tag_set(VALUE self, VALUE tag) {
     (void)self;
     unsigned int number = NUM2UINT(tag);
-    if (number > UINT16_MAX) rb_raise(rb_eArgError, "a tag is a number that tag_intern returned, not %u", number);
+    if (number >= HL_TAGS_MAX) rb_raise(rb_eArgError, "a tag is a number that tag_intern returned, not %u", number);
     rbhl_check_enabled();
-    const uint16_t former = core.tag_set((uint16_t)number);
-    rbhl_thread_state_tag((uint16_t)number);
+    const uint32_t former = core.tag_set(number);
+    rbhl_thread_state_tag(number);
     return UINT2NUM(former);
 }
 

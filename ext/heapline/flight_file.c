@@ -5,13 +5,18 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TRIES = 5 };
+int hl_flight_fail(struct hl_problem *problem, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(problem->text, sizeof(problem->text), format, arguments);
+    va_end(arguments);
+    return -EINVAL;
+}
 
 __attribute__((format(printf, 3, 4))) static int fail(struct hl_problem *problem, int error, const char *format, ...) {
     va_list arguments;
@@ -47,11 +52,11 @@ int hl_flight_open(const char *path, int flags, struct hl_problem *problem) {
     return fd;
 }
 
-/* Bytes read from the file's start, up to `size`; fewer at its end; or -errno. */
-static ssize_t read_from_start(int fd, void *buffer, size_t size) {
+/* Bytes read from that place on, up to `size`; fewer at the file's end; or -errno. */
+static ssize_t read_at(int fd, uint64_t place, void *buffer, size_t size) {
     size_t done = 0;
     while (done < size) {
-        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)done);
+        ssize_t got = pread(fd, (char *)buffer + done, size - done, (off_t)(place + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return -errno;
         if (got == 0) break;
@@ -60,15 +65,35 @@ static ssize_t read_from_start(int fd, void *buffer, size_t size) {
     return (ssize_t)done;
 }
 
-static int read_exactly(int fd, void *buffer, size_t size, struct hl_problem *problem) {
-    ssize_t got = read_from_start(fd, buffer, size);
-    if (got < 0) return fail(problem, (int)-got, "it cannot be read: %s", strerror((int)-got));
-    return (size_t)got < size ? fail_cut(problem, (uint64_t)got, size) : 0;
+int hl_flight_check_header(const struct hl_flight_header *header, struct hl_problem *problem) {
+    if (memcmp(header->magic, HL_FLIGHT_MAGIC, sizeof(header->magic)))
+        return hl_flight_fail(problem, "it is not a flight file: it does not begin with %s", HL_FLIGHT_MAGIC);
+    if (header->byte_order != HL_FLIGHT_BYTE_ORDER)
+        return hl_flight_fail(problem, "it was written on a machine of another byte order: read it there");
+    if (header->version != HL_FLIGHT_VERSION)
+        return hl_flight_fail(
+            problem, "it has format version %u, this heapline reads version %u: use the heapline that wrote it",
+            header->version, HL_FLIGHT_VERSION);
+    if (header->page_count < HL_FIXED_PAGES || header->page_count > HL_PAGES_MAX)
+        return hl_flight_fail(problem, "it is damaged: its header speaks of %llu pages",
+                              (unsigned long long)header->page_count);
+    if (header->site_count > HL_SITES_MAX)
+        return hl_flight_fail(problem, "it is damaged: its header speaks of %u sites", header->site_count);
+    if (header->library_count > HL_LIBRARIES_MAX || header->tag_count > HL_TAGS_MAX)
+        return hl_flight_fail(problem, "it is damaged: its header speaks of %u libraries and %u tags",
+                              header->library_count, header->tag_count);
+    if (header->object_rows > HL_OBJECT_ROWS_MAX || header->object_classes > HL_OBJECT_CLASSES_MAX)
+        return hl_flight_fail(problem, "it is damaged: its header speaks of %u rows of objects and %u classes",
+                              header->object_rows, header->object_classes);
+    if (header->command_length > sizeof(header->command))
+        return hl_flight_fail(problem, "it is damaged: its header speaks of a command of %u bytes",
+                              header->command_length);
+    return 0;
 }
 
 int hl_flight_read_header(int fd, struct hl_flight_header *header, struct hl_problem *problem) {
     memset(header, 0, sizeof(*header));
-    ssize_t got = read_from_start(fd, header, sizeof(*header));
+    ssize_t got = read_at(fd, 0, header, sizeof(*header));
     if (got < 0) return fail(problem, (int)-got, "it cannot be read: %s", strerror((int)-got));
     /* A short text file is told that it is no flight file rather than that it is short. */
     if ((size_t)got >= sizeof(header->magic) && (size_t)got < sizeof(*header) &&
@@ -77,58 +102,20 @@ int hl_flight_read_header(int fd, struct hl_flight_header *header, struct hl_pro
     return hl_flight_check_header(header, problem);
 }
 
-static int copy_once(int fd, struct hl_flight_copy *copy, struct hl_problem *problem) {
-    struct hl_flight_header header;
+int hl_flight_check_size(int fd, uint64_t pages, struct hl_problem *problem) {
     struct stat status;
-    copy->bytes = NULL;
-    int failed = regular(fd, &status, problem);
-    if (!failed) failed = hl_flight_read_header(fd, &header, problem);
+    const int failed = regular(fd, &status, problem);
     if (failed) return failed;
-    const size_t size = (size_t)header.page_count * HL_PAGE_SIZE;
-    if ((uint64_t)status.st_size < size) return fail_cut(problem, (uint64_t)status.st_size, size);
-    copy->bytes = malloc(size);
-    if (!copy->bytes) return fail(problem, ENOMEM, "there is no memory for its %zu bytes", size);
-    copy->pages = header.page_count;
-    failed = read_exactly(fd, copy->bytes, size, problem);
-    if (!failed) failed = hl_flight_read_header(fd, &header, problem);
-    copy->pages_now = header.page_count < copy->pages ? copy->pages : header.page_count;
-    copy->folds_now = header.objects_folds;
-    if (failed) {
-        free(copy->bytes);
-        copy->bytes = NULL;
-    }
-    return failed;
+    const uint64_t size = pages * HL_PAGE_SIZE;
+    return (uint64_t)status.st_size < size ? fail_cut(problem, (uint64_t)status.st_size, size) : 0;
 }
 
-static const struct hl_flight_header *header_of(const struct hl_flight_copy *copy) {
-    return (const struct hl_flight_header *)copy->bytes;
-}
-
-/* Do both tell of the same baseline, and of the same rows of objects? */
-static int agree(const struct hl_flight_header *first, const struct hl_flight_copy *second) {
-    return first->baseline == header_of(second)->baseline && first->objects_folds == second->folds_now &&
-           first->objects_folds % 2 == 0;
-}
-
-int hl_flight_copy(int fd, int live, struct hl_flight_copies *copies, struct hl_problem *problem) {
-    memset(copies, 0, sizeof(*copies));
-    int failed = copy_once(fd, &copies->second, problem);
-    copies->first = copies->second;
-    if (failed || !(live || header_of(&copies->second)->state == HL_STATE_RUNNING)) return failed;
-    for (int i = 0; i < TRIES; i++) {
-        if (copies->first.bytes != copies->second.bytes) free(copies->first.bytes);
-        copies->first = copies->second;
-        failed = copy_once(fd, &copies->second, problem);
-        if (failed || agree(header_of(&copies->first), &copies->second)) break;
-    }
-    if (failed) hl_flight_copies_release(copies);
-    return failed;
-}
-
-void hl_flight_copies_release(struct hl_flight_copies *copies) {
-    if (copies->first.bytes != copies->second.bytes) free(copies->first.bytes);
-    free(copies->second.bytes);
-    memset(copies, 0, sizeof(*copies));
+int hl_flight_read_pages(int fd, uint64_t first, uint64_t count, void *into, struct hl_problem *problem) {
+    const uint64_t place = first * HL_PAGE_SIZE;
+    const size_t size = (size_t)count * HL_PAGE_SIZE;
+    ssize_t got = read_at(fd, place, into, size);
+    if (got < 0) return fail(problem, (int)-got, "it cannot be read: %s", strerror((int)-got));
+    return (size_t)got < size ? fail_cut(problem, place + (uint64_t)got, place + size) : 0;
 }
 
 /* The first page of the file at `fd`, to write to: atomic changes are not possible otherwise. `*header` is what it says

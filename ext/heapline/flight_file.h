@@ -1,17 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening, copying and asking: all I/O on flight files. Read with pread, never mapped: a file that is cut short while
+ * Opening, reading and asking: all I/O on flight files. Read with pread, never mapped: a file that is cut short while
  * it is mapped would be a SIGBUS. Callable from any thread, with or without the GVL.
  */
 #ifndef HL_FLIGHT_FILE_H
 #define HL_FLIGHT_FILE_H
 
-#include "flight_reader.h"
+#include <stdint.h>
 
-/* The first copy and the later second one; the same bytes where one was enough. */
-struct hl_flight_copies {
-    struct hl_flight_copy first, second;
+#include "../heapline_core/flight/flight_layout.h"
+
+/* More than any writer hands out: 4 GiB. */
+#define HL_PAGES_MAX (1u << 20)
+
+struct hl_problem {
+    char text[256];
 };
+
+/* Say what is wrong; -EINVAL. */
+int hl_flight_fail(struct hl_problem *problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Is this the header of a flight file that this reader knows? 0, or -EINVAL with the problem. */
+int hl_flight_check_header(const struct hl_flight_header *header, struct hl_problem *problem);
 
 /* A descriptor of a regular file, or -1 with the problem. */
 int hl_flight_open(const char *path, int flags, struct hl_problem *problem);
@@ -19,10 +29,11 @@ int hl_flight_open(const char *path, int flags, struct hl_problem *problem);
 /* Read and check the header alone. 0 or -errno with the problem. */
 int hl_flight_read_header(int fd, struct hl_flight_header *header, struct hl_problem *problem);
 
-/* Copy the file: twice where the process runs or `live` says so. Both copies are of the same baseline and
- * rows, unless they change again and again. 0 or -errno with the problem. */
-int hl_flight_copy(int fd, int live, struct hl_flight_copies *copies, struct hl_problem *problem);
-void hl_flight_copies_release(struct hl_flight_copies *copies);
+/* Is it a regular file of so many pages at least? 0 or -errno with the problem. */
+int hl_flight_check_size(int fd, uint64_t pages, struct hl_problem *problem);
+
+/* Read `count` pages from number `first` on. 0 or -errno with the problem. */
+int hl_flight_read_pages(int fd, uint64_t first, uint64_t count, void *into, struct hl_problem *problem);
 
 /* Set bits of the header's `request` atomically; `*header` is what the file said before. 0 or -errno. */
 int hl_flight_request(int fd, uint32_t bits, struct hl_flight_header *header, struct hl_problem *problem);

@@ -4,88 +4,105 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "flight_pages.h"
-#include "object_reader.h"
-
-enum { DIRECTORY_PAGES = HL_SITES_MAX / HL_SITES_PER_PAGE * sizeof(uint32_t) / HL_PAGE_SIZE, OLD_DIRECTORY_PAGES = 1 };
-
-/* One lane in both copies. */
-struct lane_pair {
-    const struct hl_lane_record *freed, *allocated;
-    int base_seen;    /* `allocated` saw the baseline in force */
-    int is_unlimited; /* there is no baseline: all began with 0 */
-};
-
-int hl_flight_check_header(const struct hl_flight_header *header, struct hl_problem *problem) {
-    if (memcmp(header->magic, HL_FLIGHT_MAGIC, sizeof(header->magic)))
-        return hl_flight_fail(problem, "it is not a flight file: it does not begin with %s", HL_FLIGHT_MAGIC);
-    if (header->byte_order != HL_FLIGHT_BYTE_ORDER)
-        return hl_flight_fail(problem, "it was written on a machine of another byte order: read it there");
-    if (header->version != HL_FLIGHT_VERSION)
-        return hl_flight_fail(
-            problem, "it has format version %u, this heapline reads version %u: use the heapline that wrote it",
-            header->version, HL_FLIGHT_VERSION);
-    if (header->page_count < HL_FIXED_PAGES || header->page_count > HL_PAGES_MAX)
-        return hl_flight_fail(problem, "it is damaged: its header speaks of %llu pages",
-                              (unsigned long long)header->page_count);
-    if (header->site_count > HL_SITES_MAX)
-        return hl_flight_fail(problem, "it is damaged: its header speaks of %u sites", header->site_count);
-    if (header->library_count > HL_LIBRARIES_MAX || header->tag_count > HL_TAGS_MAX)
-        return hl_flight_fail(problem, "it is damaged: its header speaks of %u libraries and %u tags",
-                              header->library_count, header->tag_count);
-    if (header->object_rows > HL_OBJECT_ROWS_MAX || header->object_classes > HL_OBJECT_CLASSES_MAX)
-        return hl_flight_fail(problem, "it is damaged: its header speaks of %u rows of objects and %u classes",
-                              header->object_rows, header->object_classes);
-    if (header->command_length > sizeof(header->command))
-        return hl_flight_fail(problem, "it is damaged: its header speaks of a command of %u bytes",
-                              header->command_length);
-    return 0;
-}
+#include <sys/mman.h>
 
 static const struct hl_flight_header *header_of(const struct hl_flight_copy *copy) {
     return hl_flight_at(copy, HL_HEADER_PAGE);
 }
 
-static const struct hl_lane_record *lane_of(const struct hl_flight_copy *copy, uint32_t number) {
-    return (const struct hl_lane_record *)hl_flight_at(copy, HL_LANE_TABLE_PAGE) + number;
-}
-
-/* Entry `index` of a table of strings with `count` entries; no string where the entry is newer than the copy. */
-static int find_name(const struct hl_flight_copy *copy, uint32_t table, uint32_t index, uint32_t limit,
+/* Name `number` below `limit`, through its directory. */
+static int find_name(const struct hl_flight_copy *copy, uint32_t directory, uint32_t number, uint32_t limit,
                      struct hl_span *span, struct hl_problem *problem) {
-    int absent = 0;
-    if (index >= limit) return hl_flight_fail(problem, "it is damaged: it refers to name %u of %u", index, limit);
-    return hl_flight_find_string(copy, ((const uint32_t *)hl_flight_at(copy, table))[index], span, &absent, problem);
+    const void *names;
+    if (number >= limit) return hl_flight_fail(problem, "it is damaged: it refers to name %u of %u", number, limit);
+    const int failed =
+        hl_flight_find_in_directory(copy, hl_flight_at(copy, directory), number, HL_NAMES_PER_PAGE, &names, problem);
+    if (failed || !names) return failed;
+    return hl_flight_find_string(copy, ((const hl_string_ref *)names)[number % HL_NAMES_PER_PAGE], span, problem);
 }
 
-static int read_record(const struct hl_flight_copy *copy, const struct hl_site_record *record,
-                       struct hl_site_sums *site, struct hl_problem *problem) {
-    int absent = 0, failed;
-    if (!record->ready) return 0;
+/* The page of a site's record into *page; NULL where there is none. */
+static int find_records(const struct hl_flight_copy *copy, uint32_t number, const void **page,
+                        struct hl_problem *problem) {
+    const void *directory;
+    const int failed = hl_flight_find_in_directory(copy, hl_flight_at(copy, HL_SITE_DIRECTORY_PAGE), number,
+                                                   HL_SITES_PER_DIRECTORY, &directory, problem);
+    *page = NULL;
+    if (failed || !directory) return failed;
+    return hl_flight_find_in_directory(copy, directory, number % HL_SITES_PER_DIRECTORY, HL_SITES_PER_PAGE, page,
+                                       problem);
+}
+
+static int read_place(const struct hl_flight_copy *copy, const struct hl_site_record *record,
+                      struct hl_site_place *place, struct hl_problem *problem) {
+    int failed;
     if (record->kind > HL_KIND_NATIVE)
         return hl_flight_fail(problem, "it is damaged: a site is of kind %u", record->kind);
-    if ((failed = hl_flight_find_string(copy, record->path, &site->path, &absent, problem))) return failed;
-    if ((failed = hl_flight_find_string(copy, record->label, &site->label, &absent, problem))) return failed;
-    failed = find_name(copy, HL_LIBRARY_TABLE_PAGE, record->library, HL_LIBRARIES_MAX, &site->library, problem);
+    if ((failed = hl_flight_find_string(copy, record->path, &place->path, problem))) return failed;
+    if ((failed = hl_flight_find_string(copy, record->label, &place->label, problem))) return failed;
+    failed = find_name(copy, HL_LIBRARY_DIRECTORY_PAGE, record->library, HL_LIBRARIES_MAX, &place->library, problem);
     if (failed) return failed;
-    if ((failed = find_name(copy, HL_TAG_TABLE_PAGE, record->tag, HL_TAGS_MAX, &site->tag, problem))) return failed;
-    site->kind = record->kind;
-    site->line = record->line;
-    site->offset = record->offset;
-    site->symbol_offset = record->symbol_offset;
-    site->known = !absent;
+    if ((failed = find_name(copy, HL_TAG_DIRECTORY_PAGE, record->tag, HL_TAGS_MAX, &place->tag, problem)))
+        return failed;
+    place->kind = record->kind;
+    place->line = record->line;
+    place->offset = record->offset;
+    place->symbol_offset = record->symbol_offset;
     return 0;
 }
 
+/* All that names a site is looked at once here: afterwards it is known to be whole (hl_site_place). */
+static int read_record(const struct hl_flight_copy *copy, const struct hl_site_record *record,
+                       struct hl_site_sums *site, struct hl_problem *problem) {
+    struct hl_site_place place = {0};
+    if (!record->ready) return 0;
+    const int failed = read_place(copy, record, &place, problem);
+    if (failed) return failed;
+    /* A name that was given meanwhile. */
+    if ((record->library && !place.library.bytes) || (record->tag && !place.tag.bytes)) return 0;
+    site->kind = record->kind;
+    site->known = 1;
+    return 0;
+}
+
+int hl_flight_library(const struct hl_flight_sums *sums, uint32_t number, struct hl_span *name) {
+    struct hl_problem problem = {{0}};
+    return !find_name(sums->copy, HL_LIBRARY_DIRECTORY_PAGE, number, HL_LIBRARIES_MAX, name, &problem) && name->bytes;
+}
+
+struct hl_site_place hl_site_place(const struct hl_flight_sums *sums, uint32_t number) {
+    struct hl_site_place place = {0};
+    struct hl_problem problem = {{0}};
+    const void *page;
+    if (number < HL_SITE_FIRST || number >= sums->site_count || find_records(sums->copy, number, &page, &problem) ||
+        !page)
+        return place;
+    const struct hl_site_record *record = (const struct hl_site_record *)page + number % HL_SITES_PER_PAGE;
+    if (!record->ready || read_place(sums->copy, record, &place, &problem)) return (struct hl_site_place){0};
+    return place;
+}
+
+static int is_wanted(const struct hl_flight_sums *sums, uint32_t number) {
+    return !sums->wanted || (number < sums->wanted->count && sums->wanted->wanted[number]);
+}
+
+static int is_named(const struct hl_flight_sums *sums, uint32_t number) {
+    return sums->wanted && number < sums->wanted->named_count && sums->wanted->named[number];
+}
+
 static int read_records(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
-    const uint32_t *directory = hl_flight_at(copy, HL_SITE_DIRECTORY_PAGE);
+    const void *page = NULL;
+    uint32_t of = UINT32_MAX; /* the records that `page` has */
     for (uint32_t number = 0; number < sums->site_count; number++) {
-        const void *page;
-        int failed = hl_flight_find_in_directory(copy, directory, number, HL_SITES_PER_PAGE, &page, problem);
-        if (!failed && number < HL_SITE_FIRST)
+        if (!is_wanted(sums, number)) continue;
+        if (number < HL_SITE_FIRST || is_named(sums, number)) {
             sums->sites[number].known = 1;
-        else if (!failed && page)
+            continue;
+        }
+        int failed = 0;
+        if (of != number / HL_SITES_PER_PAGE) failed = find_records(copy, number, &page, problem);
+        of = number / HL_SITES_PER_PAGE;
+        if (!failed && page)
             failed = read_record(copy, (const struct hl_site_record *)page + number % HL_SITES_PER_PAGE,
                                  &sums->sites[number], problem);
         if (failed) return failed;
@@ -93,263 +110,249 @@ static int read_records(const struct hl_flight_copy *copy, struct hl_flight_sums
     return 0;
 }
 
-static void add_allocations(struct hl_count *sum, const struct hl_count *count) {
-    sum->allocations += count->allocations;
-    sum->bytes_allocated += count->bytes_allocated;
-}
-
-static void add_longest(struct hl_count *sum, const struct hl_count *count) {
-    if (count->age_max > sum->age_max) sum->age_max = count->age_max;
-    if (count->age_ms_max > sum->age_ms_max) sum->age_ms_max = count->age_ms_max;
-}
-
-static void add_frees(struct hl_count *sum, const struct hl_count *count) {
-    sum->frees += count->frees;
-    sum->bytes_freed += count->bytes_freed;
-    sum->age_sum += count->age_sum;
-    sum->age_ms_sum += count->age_ms_sum;
-    sum->temporary += count->temporary;
-    add_longest(sum, count);
-}
-
 static uint64_t beyond(uint64_t now, uint64_t before) {
     return now > before ? now - before : 0;
 }
 
-/* Add what one lane counted for one site. `base` is NULL where nothing was counted up to the baseline. */
-static void add_lane(struct hl_site_sums *site, const struct hl_count *allocated, const struct hl_count *freed,
-                     const struct hl_count *base, const struct hl_old *old) {
-    add_allocations(&site->count, allocated);
-    add_frees(&site->count, freed);
-    add_longest(&site->count, base);
-    site->base_allocations += base->allocations;
-    site->base_bytes_allocated += base->bytes_allocated;
-    site->base_frees += base->frees;
-    site->base_bytes_freed += base->bytes_freed;
-    site->new_frees += beyond(beyond(freed->frees, base->frees), old->frees);
-    site->new_bytes_freed += beyond(beyond(freed->bytes_freed, base->bytes_freed), old->bytes_freed);
-    site->base_age_sum += base->age_sum;
-    site->base_age_ms_sum += base->age_ms_sum;
-    site->base_temporary += base->temporary;
+static uint64_t least(uint64_t one, uint64_t other) {
+    return one < other ? one : other;
 }
 
-/* The pages of one lane that hold one block of HL_SITES_PER_PAGE sites. */
-struct lane_pages {
-    const struct hl_count *allocated, *freed, *base;
+static uint64_t between(uint64_t one, uint64_t other) {
+    return one < other ? other - one : one - other;
+}
+
+/* Add what one lane counted for one site up to the baseline, and since. */
+static void add_base(struct hl_site_base *sum, const struct hl_count *count, const struct hl_count *base,
+                     const struct hl_old *old) {
+    hl_count_add(&sum->before, base);
+    sum->new_frees += beyond(beyond(count->frees, base->frees), old->frees);
+    sum->new_bytes_freed += beyond(beyond(count->bytes_freed, base->bytes_freed), old->bytes_freed);
+}
+
+struct hl_site_base hl_site_base(const struct hl_flight_sums *sums, uint32_t number) {
+    const struct hl_count *count = &sums->sites[number].count;
+    if (sums->bases) return sums->bases[number];
+    return (struct hl_site_base){
+        .new_frees = count->frees, .new_bytes_freed = count->bytes_freed, .new_age_max = count->age_max};
+}
+
+/* A chunk of a lane, its base and its old frees; these two NULL: there are none. */
+struct chunk {
+    const struct hl_count_chunk *head;
+    const struct hl_count *counts, *base;
     const struct hl_old *old;
+    int base_seen; /* it saw the baseline in force */
 };
 
-static void add_pages(struct hl_flight_sums *sums, const struct lane_pair *lane, const struct lane_pages *pages,
-                      uint32_t first) {
+static void add_slot(struct hl_flight_sums *sums, uint32_t number, const struct chunk *chunk, uint32_t slot) {
     static const struct hl_count nothing;
     static const struct hl_old no_old;
-    for (uint32_t i = 0; i < HL_SITES_PER_PAGE && first + i < sums->site_count; i++) {
-        const struct hl_count *allocated = pages->allocated ? &pages->allocated[i] : &nothing;
-        const struct hl_count *freed = pages->freed ? &pages->freed[i] : &nothing;
-        struct hl_count now = *allocated;
-        const struct hl_count *base = pages->base ? &pages->base[i] : &nothing;
-        if (!lane->base_seen && !lane->is_unlimited) {
-            add_longest(&now, base);
-            now.frees = freed->frees;
-            now.bytes_freed = freed->bytes_freed;
-            now.age_sum = freed->age_sum;
-            now.age_ms_sum = freed->age_ms_sum;
-            now.temporary = freed->temporary;
-            base = &now;
-        }
-        const int since = lane->is_unlimited || (lane->base_seen && lane->freed->baseline == lane->allocated->baseline);
-        struct hl_site_sums *site = &sums->sites[first + i];
-        if (since && freed->age_max > site->new_age_max) site->new_age_max = freed->age_max;
-        add_lane(site, allocated, freed, base, pages->old ? &pages->old[(first + i) % HL_OLD_PER_PAGE] : &no_old);
+    struct hl_site_sums *site = &sums->sites[number];
+    const struct hl_count *count = &chunk->counts[slot], *base = chunk->base ? &chunk->base[slot] : &nothing;
+    hl_count_add(&site->count, count);
+    hl_count_add_longest(&site->count, base);
+    if (!sums->bases) return;
+    struct hl_site_base *sum = &sums->bases[number];
+    if (!chunk->base_seen)
+        base = count;
+    else if (count->age_max > sum->new_age_max)
+        sum->new_age_max = count->age_max;
+    add_base(sum, count, base, chunk->base_seen && chunk->old ? &chunk->old[slot] : &no_old);
+}
+
+/* What was counted between two readings. */
+static uint64_t moved_bytes(const struct hl_count *count, const struct hl_count *again) {
+    return between(count->bytes_allocated, again->bytes_allocated) + between(count->bytes_freed, again->bytes_freed);
+}
+
+static void sum_chunk(const struct hl_flight_copy *copy, const struct chunk *chunk, struct hl_flight_sums *sums) {
+    const uint32_t used = hl_flight_chunk_used(chunk->head);
+    const char *page = NULL, *other = NULL; /* where the count lies; the other reading of it */
+    for (uint32_t slot = 0; slot < used; slot++) {
+        const uint32_t number = chunk->head->sites[slot];
+        const struct hl_count *count = &chunk->counts[slot];
+        const char *of = hl_flight_page_of(copy, count);
+        if (of != page) other = hl_flight_find_moving(copy, page = of);
+        if (other)
+            sums->moved_bytes += moved_bytes(count, (const struct hl_count *)(other + ((const char *)count - page)));
+        if (number < sums->site_count && is_wanted(sums, number)) /* a site may be newer */
+            add_slot(sums, number, chunk, slot);
     }
 }
 
-/* The four directories of a lane, each in the copy that it is read from. */
-struct lane_directories {
-    const uint32_t *allocated, *freed, *base, *old;
-    const struct hl_flight_copy *old_copy;
-};
-
-static int find_directories(const struct hl_flight_copy *freed, const struct hl_flight_copy *allocated,
-                            const struct lane_pair *lane, struct lane_directories *found, struct hl_problem *problem) {
-    const uint64_t baseline = header_of(allocated)->baseline;
-    const void *page;
-    int failed;
-    memset(found, 0, sizeof(*found));
-    if ((failed = hl_flight_find_pages(allocated, lane->allocated->counts, DIRECTORY_PAGES, &page, problem)))
-        return failed;
-    found->allocated = page;
-    if ((failed = hl_flight_find_pages(freed, lane->freed->counts, DIRECTORY_PAGES, &page, problem))) return failed;
-    found->freed = page;
-    if ((failed = hl_flight_find_pages(allocated, lane->allocated->base, DIRECTORY_PAGES, &page, problem)))
-        return failed;
-    found->base = page;
-    if (!lane->base_seen) return 0;
-    /* Where the lane saw the baseline only between the copies, the first one's `old` is of the baseline before. */
-    const int both = lane->freed->baseline == baseline;
-    found->old_copy = both ? freed : allocated;
-    const uint32_t old = both ? lane->freed->old : lane->allocated->old;
-    if ((failed = hl_flight_find_pages(found->old_copy, old, OLD_DIRECTORY_PAGES, &page, problem))) return failed;
-    found->old = page;
+/* The chunk at `place`, whose head is `chunk->head`. */
+static int find_chunk(const struct hl_flight_copy *copy, hl_cell_ref place, struct chunk *chunk,
+                      struct hl_problem *problem) {
+    const uint32_t capacity = chunk->head->capacity, head = hl_chunk_head_cells(capacity);
+    const uint64_t baseline = header_of(copy)->baseline;
+    const void *counts, *base;
+    if (capacity > HL_CHUNK_MOST)
+        return hl_flight_fail(problem, "it is damaged: there is room for %u sites in a lane's chunk", capacity);
+    int failed = hl_flight_find_cells(copy, place + head, capacity, &counts, problem);
+    if (!failed) failed = hl_flight_find_cells(copy, chunk->head->base, hl_base_cells(capacity), &base, problem);
+    if (failed) return failed;
+    chunk->counts = counts;
+    chunk->base = base;
+    chunk->old = chunk->base ? (const struct hl_old *)(chunk->base + capacity) : NULL;
+    chunk->base_seen = baseline != 0 && chunk->head->baseline == baseline;
     return 0;
 }
 
-static int sum_lane(const struct hl_flight_copy *freed, const struct hl_flight_copy *allocated, uint32_t number,
-                    struct hl_flight_sums *sums, struct hl_problem *problem) {
-    const uint64_t baseline = header_of(allocated)->baseline;
-    struct lane_pair lane = {lane_of(freed, number), lane_of(allocated, number), 0, baseline == 0};
-    struct lane_directories in;
-    lane.base_seen = baseline != 0 && lane.allocated->baseline == baseline;
-    int failed = find_directories(freed, allocated, &lane, &in, problem);
-    for (uint32_t first = 0; !failed && first < sums->site_count; first += HL_SITES_PER_PAGE) {
-        const void *page[4] = {NULL, NULL, NULL, NULL};
-        failed = hl_flight_find_in_directory(allocated, in.allocated, first, HL_SITES_PER_PAGE, &page[0], problem);
-        if (!failed) failed = hl_flight_find_in_directory(freed, in.freed, first, HL_SITES_PER_PAGE, &page[1], problem);
-        if (!failed)
-            failed = hl_flight_find_in_directory(allocated, in.base, first, HL_SITES_PER_PAGE, &page[2], problem);
-        if (!failed)
-            failed = hl_flight_find_in_directory(in.old_copy, in.old, first, HL_OLD_PER_PAGE, &page[3], problem);
-        if (failed || !(page[0] || page[1] || page[2])) continue;
-        struct lane_pages pages = {page[0], page[1], page[2], page[3]};
-        add_pages(sums, &lane, &pages, first);
+/* What is done with all lanes and their chunks. */
+struct walk {
+    const struct hl_flight_copy *copy;
+    struct hl_flight_sums *sums; /* NULL: the chunks are only visited */
+    hl_chunk_visit *visit;
+    void *data;
+    struct hl_problem *problem;
+};
+
+static int walk_lane(const struct walk *walk, const struct hl_lane_record *lane) {
+    hl_cell_ref place = lane->chunks, last = 0;
+    while (place) {
+        struct chunk chunk = {0};
+        const void *head;
+        if (place <= last)
+            return hl_flight_fail(walk->problem, "it is damaged: a lane's chunk at cell %u follows one at %u", place,
+                                  last);
+        int failed = hl_flight_find_cells(walk->copy, place, hl_chunk_cells(HL_CHUNK_LEAST), &head, walk->problem);
+        chunk.head = head;
+        if (!failed && !chunk.head->capacity) return 0; /* it was made meanwhile */
+        if (!failed) failed = find_chunk(walk->copy, place, &chunk, walk->problem);
+        if (failed) return failed;
+        if (walk->sums)
+            sum_chunk(walk->copy, &chunk, walk->sums);
+        else
+            walk->visit(walk->copy, place, chunk.head, walk->data);
+        last = place;
+        place = chunk.head->next;
     }
-    return failed;
+    return 0;
 }
 
 /* The header knows the peak only as far as lanes published; each lane's own high mark may lie above. */
-static void find_peak(const struct hl_flight_copy *copy, struct hl_flight_sums *sums) {
-    const struct hl_flight_header *header = header_of(copy);
-    sums->peak_bytes = header->peak_bytes;
-    for (uint32_t number = 0; number < HL_LANES; number++) {
-        const struct hl_lane_record *lane = lane_of(copy, number);
-        const int64_t high = (int64_t)((uint64_t)header->live_bytes + (uint64_t)lane->high - (uint64_t)lane->published);
-        if (lane->owner) sums->threads++;
-        if (high > sums->peak_bytes) sums->peak_bytes = high;
-    }
+static void add_live(const struct hl_flight_header *header, const struct hl_lane_record *lane,
+                     struct hl_flight_sums *sums) {
+    const int64_t high = (int64_t)((uint64_t)header->live_bytes + (uint64_t)lane->high - (uint64_t)lane->published);
+    sums->lanes_live_bytes = (int64_t)((uint64_t)sums->lanes_live_bytes + (uint64_t)lane->live);
+    sums->published_bytes = (int64_t)((uint64_t)sums->published_bytes + (uint64_t)lane->published);
+    if (lane->owner) sums->threads++;
+    if (high > sums->peak_bytes) sums->peak_bytes = high;
 }
 
-static void count_impossible(struct hl_flight_sums *sums) {
-    for (uint32_t number = 0; number < sums->site_count; number++) {
-        const struct hl_count *count = &sums->sites[number].count;
-        if (count->frees > count->allocations || count->bytes_freed > count->bytes_allocated) sums->impossible++;
+static int walk_lanes(const struct walk *walk) {
+    const struct hl_flight_header *header = header_of(walk->copy);
+    hl_cell_ref place = header->lanes;
+    for (uint32_t number = 0; place; number++) {
+        const void *found;
+        int failed = hl_flight_find_cells(walk->copy, place, 1, &found, walk->problem);
+        if (failed) return failed;
+        const struct hl_lane_record *lane = found;
+        if (number && !lane->number) return 0; /* it was made meanwhile */
+        if (lane->number != number)
+            return hl_flight_fail(walk->problem, "it is damaged: lane %u stands in the place of lane %u", lane->number,
+                                  number);
+        if ((failed = walk_lane(walk, lane))) return failed;
+        if (walk->sums) add_live(header, lane, walk->sums);
+        place = lane->next;
     }
+    return 0;
 }
 
-int hl_flight_sum(const struct hl_flight_copy *freed, const struct hl_flight_copy *allocated,
-                  struct hl_flight_sums *sums, struct hl_problem *problem) {
+int hl_flight_each_chunk(const struct hl_flight_copy *copy, hl_chunk_visit *visit, void *data,
+                         struct hl_problem *problem) {
+    return walk_lanes(&(struct walk){.copy = copy, .visit = visit, .data = data, .problem = problem});
+}
+
+/* Where a free was read and its allocation was not, it did not happen yet (R1). */
+static void make_possible(struct hl_flight_sums *sums, uint32_t number) {
+    struct hl_count *count = &sums->sites[number].count;
+    const uint64_t blocks = beyond(count->frees, count->allocations);
+    const uint64_t bytes = beyond(count->bytes_freed, count->bytes_allocated);
+    if (bytes > sums->moved_bytes || (blocks && !sums->moved_bytes)) sums->impossible++;
+    count->frees -= blocks;
+    count->bytes_freed -= bytes;
+    count->temporary = least(count->temporary, count->frees);
+    if (!sums->bases) return;
+    struct hl_site_base *base = &sums->bases[number];
+    base->new_frees = least(base->new_frees, beyond(count->allocations, base->before.allocations));
+    base->new_bytes_freed = least(base->new_bytes_freed, beyond(count->bytes_allocated, base->before.bytes_allocated));
+}
+
+/* Memory of zeros; all of it at once, or of which only what is touched is taken. */
+static void *zeros(size_t count, size_t size, int all) {
+    void *spare = all ? hl_spare_take(HL_SPARE_SUMS, count * size) : NULL;
+    if (spare) return memset(spare, 0, count * size);
+    void *block =
+        mmap(NULL, count * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (all ? MAP_POPULATE : 0), -1, 0);
+    return block == MAP_FAILED ? NULL : block;
+}
+
+static int prepare(const struct hl_flight_copy *copy, const struct hl_wanted_sites *wanted, struct hl_flight_sums *sums,
+                   struct hl_problem *problem) {
     memset(sums, 0, sizeof(*sums));
-    int failed = hl_flight_check_header(header_of(freed), problem);
-    if (!failed) failed = hl_flight_check_header(header_of(allocated), problem);
+    sums->wanted = wanted;
+    const int failed = hl_flight_check_header(header_of(copy), problem);
     if (failed) return failed;
-    sums->header = header_of(allocated);
+    sums->copy = copy;
+    sums->header = header_of(copy);
+    sums->peak_bytes = sums->header->peak_bytes;
     sums->site_count = sums->header->site_count;
     if (sums->site_count < HL_SITE_FIRST) sums->site_count = HL_SITE_FIRST;
-    sums->sites = calloc(sums->site_count, sizeof(*sums->sites));
-    if (!sums->sites) {
+    sums->sites = zeros(sums->site_count, sizeof(*sums->sites), !wanted);
+    if (sums->header->baseline) sums->bases = zeros(sums->site_count, sizeof(*sums->bases), !wanted);
+    if (!sums->sites || (sums->header->baseline && !sums->bases)) {
+        hl_flight_sums_release(sums);
         hl_flight_fail(problem, "there is no memory for its %u sites", sums->site_count);
         return -ENOMEM;
     }
-    failed = read_records(allocated, sums, problem);
-    for (uint32_t number = 0; !failed && number < HL_LANES; number++)
-        failed = sum_lane(freed, allocated, number, sums, problem);
-    if (!failed) failed = hl_objects_read(freed, allocated, sums, problem);
+    if (sums->header->state == HL_STATE_COPIED) sums->moved_bytes = sums->header->moved_bytes;
+    return 0;
+}
+
+/* Rows of sites that were made meanwhile are left out. */
+static void mark_sites(struct hl_flight_sums *sums) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < sums->object_count; i++) {
+        const uint32_t site = sums->objects[i].site;
+        if (site >= sums->site_count || !sums->sites[site].known) continue;
+        sums->sites[site].has_objects = 1;
+        sums->objects[kept++] = sums->objects[i];
+    }
+    sums->object_count = kept;
+}
+
+static int sum(struct hl_flight_sums *sums, struct hl_problem *problem) {
+    int failed = read_records(sums->copy, sums, problem);
+    if (!failed) failed = walk_lanes(&(struct walk){.copy = sums->copy, .sums = sums, .problem = problem});
+    if (!failed && !sums->wanted) failed = hl_objects_read(sums->copy, &sums->objects, &sums->object_count, problem);
+    mark_sites(sums);
     if (failed) {
         hl_flight_sums_release(sums);
         return failed;
     }
-    find_peak(allocated, sums);
-    count_impossible(sums);
+    for (uint32_t number = 0; number < sums->site_count; number++)
+        if (is_wanted(sums, number)) make_possible(sums, number);
     return 0;
 }
 
-/* A page of the copy that is being settled: the functions that find pages have them for reading. */
-static void *writable(const void *page) {
-    return (void *)(uintptr_t)page;
+int hl_flight_sum(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
+    const int failed = prepare(copy, NULL, sums, problem);
+    return failed ? failed : sum(sums, problem);
 }
 
-static void settle_counts(struct hl_count *into, const struct hl_count *from) {
-    static const struct hl_count nothing;
-    for (uint32_t i = 0; i < HL_SITES_PER_PAGE; i++) {
-        const uint64_t allocations = into[i].allocations, bytes_allocated = into[i].bytes_allocated;
-        into[i] = from ? from[i] : nothing;
-        into[i].allocations = allocations;
-        into[i].bytes_allocated = bytes_allocated;
-    }
-}
-
-static void settle_old(void *into, const void *from) {
-    if (from)
-        memcpy(into, from, HL_PAGE_SIZE);
-    else
-        memset(into, 0, HL_PAGE_SIZE);
-}
-
-/* Errors were seen when the copies were summed: here they only end the loops. */
-static void settle_lane(const struct hl_flight_copy *freed, const struct hl_flight_copy *allocated, uint32_t number) {
-    const uint64_t baseline = header_of(allocated)->baseline;
-    struct lane_pair lane = {lane_of(freed, number), lane_of(allocated, number), 0, baseline == 0};
-    lane.base_seen = baseline != 0 && lane.allocated->baseline == baseline;
-    const uint32_t sites = header_of(allocated)->site_count;
-    struct lane_directories in;
-    struct hl_problem seen;
-    const void *old, *into, *from;
-    if (find_directories(freed, allocated, &lane, &in, &seen)) return;
-    for (uint32_t first = 0; first < sites; first += HL_SITES_PER_PAGE) {
-        if (hl_flight_find_in_directory(allocated, in.allocated, first, HL_SITES_PER_PAGE, &into, &seen)) return;
-        if (hl_flight_find_in_directory(freed, in.freed, first, HL_SITES_PER_PAGE, &from, &seen)) return;
-        if (into) settle_counts(writable(into), from);
-    }
-    if (in.old_copy != freed) return;
-    if (hl_flight_find_pages(allocated, lane.allocated->old, OLD_DIRECTORY_PAGES, &old, &seen)) return;
-    for (uint32_t first = 0; first < sites; first += HL_OLD_PER_PAGE) {
-        if (hl_flight_find_in_directory(allocated, old, first, HL_OLD_PER_PAGE, &into, &seen)) return;
-        if (hl_flight_find_in_directory(freed, in.old, first, HL_OLD_PER_PAGE, &from, &seen)) return;
-        if (into) settle_old(writable(into), from);
-    }
-}
-
-/* Sites whose strings are newer than the copy are not ready in it. */
-static void settle_records(const struct hl_flight_copy *copy) {
-    const uint32_t *directory = hl_flight_at(copy, HL_SITE_DIRECTORY_PAGE);
-    struct hl_problem seen;
-    const void *page;
-    for (uint32_t number = HL_SITE_FIRST; number < header_of(copy)->site_count; number++) {
-        struct hl_site_sums site = {0};
-        if (hl_flight_find_in_directory(copy, directory, number, HL_SITES_PER_PAGE, &page, &seen)) return;
-        if (!page) continue;
-        struct hl_site_record *record = (struct hl_site_record *)writable(page) + number % HL_SITES_PER_PAGE;
-        if (read_record(copy, record, &site, &seen)) return;
-        record->ready = (uint8_t)site.known;
-    }
-}
-
-static void settle_names(const struct hl_flight_copy *copy, uint32_t table, uint32_t count) {
-    uint32_t *names = writable(hl_flight_at(copy, table));
-    for (uint32_t i = 0; i < count; i++)
-        if ((uint64_t)names[i] * 8 >= copy->pages * HL_PAGE_SIZE) names[i] = 0;
-}
-
-int hl_flight_settle(const struct hl_flight_copy *freed, struct hl_flight_copy *allocated, struct hl_problem *problem) {
-    for (uint32_t number = 0; number < HL_LANES; number++) settle_lane(freed, allocated, number);
-    hl_objects_settle(freed, allocated);
-    settle_records(allocated);
-    settle_names(allocated, HL_LIBRARY_TABLE_PAGE, HL_LIBRARIES_MAX);
-    settle_names(allocated, HL_TAG_TABLE_PAGE, HL_TAGS_MAX);
-    unsigned char *bytes = realloc(allocated->bytes, allocated->pages_now * HL_PAGE_SIZE);
-    if (!bytes) {
-        hl_flight_fail(problem, "there is no memory for its %llu pages", (unsigned long long)allocated->pages_now);
-        return -ENOMEM;
-    }
-    memset(bytes + allocated->pages * HL_PAGE_SIZE, 0, (allocated->pages_now - allocated->pages) * HL_PAGE_SIZE);
-    allocated->bytes = bytes;
-    allocated->pages = allocated->pages_now;
-    ((struct hl_flight_header *)bytes)->page_count = allocated->pages;
-    return 0;
+int hl_flight_sum_wanted(const struct hl_flight_copy *copy, const struct hl_wanted_sites *wanted,
+                         struct hl_flight_sums *sums, struct hl_problem *problem) {
+    const int failed = prepare(copy, wanted, sums, problem);
+    return failed ? failed : sum(sums, problem);
 }
 
 void hl_flight_sums_release(struct hl_flight_sums *sums) {
-    free(sums->sites);
+    if (sums->sites) hl_spare_give(HL_SPARE_SUMS, sums->sites, sums->site_count * sizeof(*sums->sites));
+    if (sums->bases) munmap(sums->bases, sums->site_count * sizeof(*sums->bases));
     free(sums->objects);
     sums->sites = NULL;
+    sums->bases = NULL;
     sums->objects = NULL;
 }

@@ -6,10 +6,9 @@
  * The bytes are not trusted: they may come from a process that writes them at this moment, from a full disk or from
  * somebody else. Every page number, string place and count is checked against the size of the copy.
  *
- * R1  Frees are summed from the first copy and allocations from the second, which was taken later. With the layout's
- *     F3, no site shows more frees than allocations.
- * R2  A page or string that lies behind the end of the copy, but not behind the end of the file as it was right after
- *     copying, was made meanwhile: it counts as absent. Behind that, the file is damaged.
+ * R1  The copy is of one instant (flight_copy.h), but for what moved while it was read: `moved_bytes`. So a free may be
+ *     seen whose allocation is not: no site shows more frees than allocations, and where that is more than what moved,
+ *     the site is counted as impossible.
  */
 #ifndef HL_FLIGHT_READER_H
 #define HL_FLIGHT_READER_H
@@ -17,83 +16,101 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../heapline_core/flight_layout.h"
+#include "../heapline_core/flight/flight_layout.h"
+#include "flight_pages.h"
+#include "object_reader.h"
 
-/* More than any writer hands out: 4 GiB. */
-#define HL_PAGES_MAX (1u << 20)
-
-struct hl_problem {
-    char text[256];
-};
-
-/* What was read of a file: whole pages, 8-byte aligned. */
-struct hl_flight_copy {
-    unsigned char *bytes;
-    uint64_t pages;     /* in `bytes` */
-    uint64_t pages_now; /* page_count of the file after `bytes` were read */
-    uint64_t folds_now; /* objects_folds, likewise */
-};
-
-struct hl_span {
-    const char *bytes;
-    uint32_t length;
-};
-
+/* Of a site, or of a group of sites (site_groups.h). There may be a million: what names them stays in the copy. */
 struct hl_site_sums {
-    uint32_t known; /* 0: no complete record, the figures are to be passed over */
-    uint32_t line;
-    uint32_t has_objects; /* some were born there */
+    uint8_t known; /* 0: no complete record, the figures are to be passed over */
     uint8_t kind;
+    uint8_t has_objects;   /* some were born there */
+    uint8_t mixed_tags;    /* of a group: its sites have several tags */
+    uint8_t mixed_callers; /* of a line: no one library called malloc for most of it */
+    struct hl_count count; /* over all lanes */
+};
+
+/* What was counted up to the baseline, and since. */
+struct hl_site_base {
+    struct hl_count before;              /* what was counted up to the baseline */
+    uint64_t new_frees, new_bytes_freed; /* freed since the baseline and born after it */
+    uint64_t new_age_max;                /* the oldest of all that was freed since the baseline */
+};
+
+/* What names a site. */
+struct hl_site_place {
+    uint8_t kind;
+    uint32_t line;
     uint32_t symbol_offset;
     uint64_t offset;
     struct hl_span path, label, library, tag;
-    struct hl_count count; /* over all lanes */
-    /* What was counted up to the baseline. */
-    uint64_t base_allocations, base_bytes_allocated, base_frees, base_bytes_freed;
-    /* Freed since the baseline and born after it. */
-    uint64_t new_frees, new_bytes_freed;
-    /* Of all that was freed up to the baseline. */
-    uint64_t base_age_sum, base_age_ms_sum, base_temporary;
-    /* The oldest of all that was freed since the baseline. */
-    uint32_t new_age_max;
 };
 
-/* What was born at one site of one class and type; see struct hl_object_row. */
-struct hl_object_sums {
-    uint32_t site;
-    struct hl_span class_name;
-    uint8_t type;
-    uint8_t flags; /* enum hl_object_class_flag; GONE: all of these classes are */
-    uint64_t allocated, freed, bytes_allocated, bytes_freed;
-    uint64_t age_sum, age_max, temporary;
-    /* Since the baseline; `old_*`: of these, what was born before it. */
-    uint64_t allocated_since, freed_since, bytes_allocated_since, bytes_freed_since;
-    uint64_t old_freed, old_bytes_freed;
-};
-
-/* The spans point into the second copy: release the sums before the copies. */
+/* The spans point into the copy: release the sums before it. */
 struct hl_flight_sums {
-    const struct hl_flight_header *header; /* in the second copy */
+    const struct hl_flight_copy *copy;
+    const struct hl_flight_header *header; /* in the copy */
     struct hl_site_sums *sites;            /* by number */
+    struct hl_site_base *bases;            /* by number; NULL: there is no baseline, see hl_site_base */
     uint32_t site_count;
     int64_t peak_bytes;
+    int64_t published_bytes;        /* of these, what the lanes added to the header's live_bytes */
+    int64_t lanes_live_bytes;       /* live by the lanes' own sums, which have no quiet: to check the sites' by */
+    uint64_t moved_bytes;           /* allocated and freed while the file was copied: no sum of bytes is off by more */
     uint32_t impossible;            /* sites with more frees than allocations */
     uint32_t threads;               /* lanes that have an owner */
     struct hl_object_sums *objects; /* one for each site, class name and type; NULL: never accounted */
     uint32_t object_count;
+    const struct hl_wanted_sites *wanted; /* NULL: all */
 };
 
-/* Is this the header of a flight file that this reader knows? 0, or -EINVAL with the problem. */
-int hl_flight_check_header(const struct hl_flight_header *header, struct hl_problem *problem);
+/* Sum a copy. 0 or -errno with the problem. */
+int hl_flight_sum(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem);
 
-/* Sum `freed`, the first copy, and `allocated`, the second; both may be the same. 0 or -errno with the problem. */
-int hl_flight_sum(const struct hl_flight_copy *freed, const struct hl_flight_copy *allocated,
-                  struct hl_flight_sums *sums, struct hl_problem *problem);
+/* Its sites, by what it says. */
+static inline uint32_t hl_flight_chunk_used(const struct hl_count_chunk *chunk) {
+    return chunk->used < chunk->capacity ? chunk->used : chunk->capacity;
+}
 
-/* Make `allocated` alone tell what both copies tell: its frees become those of `freed`, and what it refers to and does
- * not hold (R2) is left out; its pages become as many as the file had then. Only for copies that could be summed. 0, or
- * -ENOMEM with the problem. */
-int hl_flight_settle(const struct hl_flight_copy *freed, struct hl_flight_copy *allocated, struct hl_problem *problem);
+/* The chunks of all lanes; `visit` gets each chunk's place. */
+typedef void hl_chunk_visit(const struct hl_flight_copy *copy, hl_cell_ref place, const struct hl_count_chunk *chunk,
+                            void *data);
+int hl_flight_each_chunk(const struct hl_flight_copy *copy, hl_chunk_visit *visit, void *data,
+                         struct hl_problem *problem);
+
+/* Which sites are to be summed, and of which the names are known, so that nobody looks at them. By number. */
+struct hl_wanted_sites {
+    const unsigned char *wanted;
+    uint32_t count; /* of `wanted` */
+    const uint32_t *named;
+    uint32_t named_count;
+};
+
+/* Sum these sites alone; all others count nothing. Objects are left out. */
+int hl_flight_sum_wanted(const struct hl_flight_copy *copy, const struct hl_wanted_sites *wanted,
+                         struct hl_flight_sums *sums, struct hl_problem *problem);
+
+/* The site's baseline; without one nothing was counted before it. */
+struct hl_site_base hl_site_base(const struct hl_flight_sums *sums, uint32_t number);
+
+/* What lives; how much more than at the baseline; and what of it was asked for since. */
+static inline int64_t hl_count_live_bytes(const struct hl_count *count) {
+    return (int64_t)(count->bytes_allocated - count->bytes_freed);
+}
+
+static inline int64_t hl_site_growth_bytes(const struct hl_count *count, const struct hl_site_base *base) {
+    return (int64_t)((uint64_t)hl_count_live_bytes(count) - (uint64_t)hl_count_live_bytes(&base->before));
+}
+
+static inline int64_t hl_site_retained_bytes(const struct hl_count *count, const struct hl_site_base *base) {
+    return (int64_t)(count->bytes_allocated - base->before.bytes_allocated - base->new_bytes_freed);
+}
+
+/* The name of a library, by its number; 0: there is none. */
+int hl_flight_library(const struct hl_flight_sums *sums, uint32_t number, struct hl_span *name);
+
+/* What names the site; of one that is not known, or has a fixed number, nothing does. */
+struct hl_site_place hl_site_place(const struct hl_flight_sums *sums, uint32_t number);
 
 void hl_flight_sums_release(struct hl_flight_sums *sums);
 

@@ -3,7 +3,7 @@
  * Heapline::Native::GrowthStore: what growth_store.h keeps of a growth log, for Ruby. The store belongs to its object;
  * the GVL is held throughout, so no two threads are in it.
  */
-#include "native.h"
+#include "bindings.h"
 
 #include <math.h>
 #include <ruby/encoding.h>
@@ -94,9 +94,29 @@ static VALUE feed(VALUE self, VALUE lines) {
     return self;
 }
 
+/* Bytes that are no UTF-8 become \xHH, as in what heapline prints. (rb_str_scrub would ask the block that series are
+ * given to.) */
+static VALUE valid(const struct hl_string *string) {
+    rb_encoding *utf8 = rb_utf8_encoding();
+    const VALUE text = rb_enc_str_new("", 0, utf8);
+    for (const char *at = string->bytes, *end = at + string->length; at < end;) {
+        const int length = rb_enc_precise_mbclen(at, end, utf8);
+        if (MBCLEN_CHARFOUND_P(length)) {
+            rb_str_cat(text, at, MBCLEN_CHARFOUND_LEN(length));
+            at += MBCLEN_CHARFOUND_LEN(length);
+        } else {
+            rb_str_catf(text, "\\x%02X", (unsigned)(unsigned char)*at++);
+        }
+    }
+    return text;
+}
+
+/* nil for number 0: the log does not say. */
 static VALUE name(const struct hl_growth_store *store, uint32_t number) {
     const struct hl_string *string = &store->names.strings[number];
-    return number ? rb_enc_str_new(string->bytes, string->length, rb_utf8_encoding()) : Qnil;
+    if (!number) return Qnil;
+    const VALUE text = rb_enc_str_new(string->bytes, string->length, rb_utf8_encoding());
+    return rb_enc_str_coderange(text) == ENC_CODERANGE_BROKEN ? valid(string) : text;
 }
 
 static VALUE real(double value) {
@@ -115,6 +135,7 @@ static VALUE counts(VALUE self) {
     put(hash, "taken", ULL2NUM(counts->taken));
     put(hash, "damaged", ULL2NUM(counts->damaged));
     put(hash, "foreign", ULL2NUM(counts->foreign));
+    put(hash, "other_version", ULL2NUM(counts->other_version));
     put(hash, "repeated", ULL2NUM(counts->repeated));
     put(hash, "filtered", ULL2NUM(counts->filtered));
     put(hash, "clock_jumps", ULL2NUM(counts->clock_jumps));
@@ -152,7 +173,7 @@ static VALUE processes(VALUE self) {
 
 static VALUE window_array(const struct hl_window *window) {
     return rb_ary_new_from_args(6, DBL2NUM(window->low_ms), DBL2NUM(window->low), DBL2NUM(window->last_ms),
-                                DBL2NUM(window->last), DBL2NUM(window->allocated), UINT2NUM(window->generation));
+                                DBL2NUM(window->last), DBL2NUM(window->allocated), ULL2NUM(window->generation));
 }
 
 static VALUE series_hash(const struct hl_growth_store *store, const struct hl_series *series) {
@@ -160,6 +181,8 @@ static VALUE series_hash(const struct hl_growth_store *store, const struct hl_se
     VALUE hash = rb_hash_new(), windows = rb_ary_new_capa(series->count);
     put(hash, "process", UINT2NUM(series->process));
     for (int i = 0; i < HL_NAMES; i++) put(hash, keys[i], name(store, series->names[i]));
+    if (store->by == HL_LOCATION && !store->by_file && !series->names[HL_LIBRARY])
+        put(hash, "library", name(store, series->caller));
     put(hash, "temporary_share", real(series->temporary_share));
     put(hash, "alloc_bytes_per_s", DBL2NUM(series->alloc_bytes_per_s));
     for (uint32_t i = 0; i < series->count; i++) rb_ary_push(windows, window_array(&series->windows[i]));

@@ -102,25 +102,76 @@ static int ledger_member(struct hl_json *json, struct hl_text key, void *context
     return 0;
 }
 
+static int is(struct hl_text text, const char *word) {
+    return text.bytes && text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
+}
+
+/* An array with room for one more of `size` bytes, or NULL. */
+static void *with_room(void *array, size_t count, size_t *room, size_t size) {
+    if (count < *room) return array;
+    const size_t wanted = *room ? *room * 2 : 64;
+    void *grown = realloc(array, wanted * size);
+    if (grown) *room = wanted;
+    return grown;
+}
+
+struct earlier_filling {
+    struct hl_line_earlier figures;
+    unsigned count;
+};
+
+static int earlier_figure(struct hl_json *json, void *context) {
+    struct earlier_filling *filling = context;
+    double *const places[] = {&filling->figures.ago_s, &filling->figures.live_bytes, &filling->figures.bytes_allocated,
+                              &filling->figures.generation};
+    if (filling->count == COUNT(places)) return hl_json_skip(json);
+    return hl_json_number(json, places[filling->count++]);
+}
+
+static int earlier_element(struct hl_json *json, void *context) {
+    struct hl_growth_line *line = context;
+    struct earlier_filling filling = {{NAN, NAN, NAN, NAN}, 0};
+    if (hl_json_array(json, earlier_figure, &filling)) return -EINVAL;
+    const struct hl_line_earlier *read = &filling.figures;
+    if (isnan(read->ago_s + read->live_bytes + read->bytes_allocated + read->generation)) return 0;
+    if (line->earlier_count == HL_LINE_EARLIER_MAX) return 0;
+    struct hl_line_earlier *all = with_room(line->earlier, line->earlier_count, &line->earlier_room, sizeof(*all));
+    if (!all) return 0;
+    line->earlier = all;
+    all[line->earlier_count++] = *read;
+    return 0;
+}
+
+struct site_filling {
+    struct filling fields;
+    struct hl_growth_line *line;
+};
+
+static int site_member(struct hl_json *json, struct hl_text key, void *context) {
+    struct site_filling *filling = context;
+    if (is(key, "earlier")) return hl_json_array(json, earlier_element, filling->line);
+    return fill(json, key, &filling->fields);
+}
+
 static int site_element(struct hl_json *json, void *context) {
     struct hl_growth_line *line = context;
     if (line->site_count == HL_LINE_SITES_MAX) return hl_json_skip(json);
-    if (line->site_count == line->site_room) {
-        size_t room = line->site_room ? line->site_room * 2 : 64;
-        struct hl_line_site *sites = realloc(line->sites, room * sizeof(*sites));
-        if (!sites) return hl_json_skip(json);
-        line->sites = sites;
-        line->site_room = room;
-    }
-    struct hl_line_site *site = &line->sites[line->site_count];
+    struct hl_line_site *sites = with_room(line->sites, line->site_count, &line->site_room, sizeof(*sites));
+    if (!sites) return hl_json_skip(json);
+    line->sites = sites;
+    struct hl_line_site *site = &sites[line->site_count];
+    struct site_filling filling = {{site_fields, COUNT(site_fields), 0, site}, line};
     empty(site_fields, COUNT(site_fields), site);
-    if (hl_json_object(json, fill, &(struct filling){site_fields, COUNT(site_fields), 0, site})) return -EINVAL;
+    site->earlier = line->earlier_count;
+    if (hl_json_object(json, site_member, &filling)) return -EINVAL;
+    site->earlier_count = line->earlier_count - site->earlier;
     if (site->location.bytes && !isnan(site->live_bytes)) line->site_count++;
     return 0;
 }
 
-static int is(struct hl_text text, const char *word) {
-    return text.bytes && text.length == strlen(word) && !memcmp(text.bytes, word, text.length);
+static int is_of_this_log(struct hl_text schema) {
+    return schema.bytes && schema.length > strlen(HL_GROWTH_LOG) &&
+           !memcmp(schema.bytes, HL_GROWTH_LOG, strlen(HL_GROWTH_LOG));
 }
 
 struct line_filling {
@@ -204,9 +255,10 @@ static enum hl_line_kind read_object(struct hl_growth_line *line, const char *by
     empty(line_fields, COUNT(line_fields), line);
     empty(totals_fields, COUNT(totals_fields), &line->totals);
     line->ledger_count = 0;
-    line->site_count = 0;
+    line->site_count = line->earlier_count = 0;
     if (hl_json_object(&json, line_member, &filling) || !hl_json_at_end(&json)) return HL_LINE_DAMAGED;
-    if (!is(line->schema, HL_GROWTH_SCHEMA)) return HL_LINE_FOREIGN;
+    if (!is(line->schema, HL_GROWTH_SCHEMA) && !is(line->schema, HL_GROWTH_SCHEMA_1))
+        return is_of_this_log(line->schema) ? HL_LINE_VERSION : HL_LINE_FOREIGN;
     line->time_ms = hl_time_ms(line->time);
     return isnan(line->time_ms) || isnan(line->pid) ? HL_LINE_DAMAGED : HL_LINE_GOOD;
 }
@@ -221,15 +273,16 @@ enum hl_line_kind hl_growth_line_read(struct hl_growth_line *line, const char *b
     if (grow_scratch(line, length)) return HL_LINE_NO_MEMORY;
     for (int tries = 0; start && tries < RESTARTS_MAX; tries++) {
         enum hl_line_kind kind = read_object(line, start, (size_t)(end - start));
-        line->torn = find_text(bytes, start, "heapline-growth/") != NULL;
+        line->torn = find_text(bytes, start, HL_GROWTH_LOG) != NULL;
         if (kind != HL_LINE_DAMAGED) return kind;
         start = find_text(start + 1, end, "{\"schema\":");
     }
-    return find_text(bytes, end, "heapline-growth/") ? HL_LINE_DAMAGED : HL_LINE_FOREIGN;
+    return find_text(bytes, end, HL_GROWTH_LOG) ? HL_LINE_DAMAGED : HL_LINE_FOREIGN;
 }
 
 void hl_growth_line_release(struct hl_growth_line *line) {
     free(line->sites);
+    free(line->earlier);
     free(line->scratch);
     memset(line, 0, sizeof(*line));
 }

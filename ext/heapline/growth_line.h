@@ -10,15 +10,26 @@
 
 #include "json_scanner.h"
 
-#define HL_GROWTH_SCHEMA "heapline-growth/1"
+#define HL_GROWTH_LOG "heapline-growth/"
+/* What is written, and what was before: its sites have `delta_bytes`, their change since the line before. */
+#define HL_GROWTH_SCHEMA HL_GROWTH_LOG "2"
+#define HL_GROWTH_SCHEMA_1 HL_GROWTH_LOG "1"
 /* More sites of one line than any writer lists are passed over. */
 #define HL_LINE_SITES_MAX 65536
 #define HL_LINE_LEDGER_MAX 16
+/* What a line tells of lines before it, of all of its sites. */
+#define HL_LINE_EARLIER_MAX (1u << 20)
 
 /* Numbers are NAN and texts without bytes where the line says null or nothing. */
 struct hl_line_site {
     struct hl_text location, label, gem, library, tag, kind;
     double live_bytes, delta_bytes, bytes_allocated, alloc_bytes_per_s, temporary_share;
+    size_t earlier, earlier_count; /* in the line's `earlier`, oldest first */
+};
+
+/* What a site was at a line that did not list it, so many seconds before this one. In the order of the JSON. */
+struct hl_line_earlier {
+    double ago_s, live_bytes, bytes_allocated, generation;
 };
 
 struct hl_line_totals {
@@ -41,12 +52,15 @@ struct hl_growth_line {
     unsigned ledger_count;
     struct hl_line_site *sites;
     size_t site_count, site_room;
+    struct hl_line_earlier *earlier;
+    size_t earlier_count, earlier_room;
     char *scratch;
     size_t scratch_room;
 };
 
 enum hl_line_kind {
     HL_LINE_GOOD,
+    HL_LINE_VERSION, /* of this log, as another version of heapline writes it */
     HL_LINE_FOREIGN, /* not ours: another schema, or nothing that looks like this log */
     HL_LINE_DAMAGED, /* ours, but cut short, overwritten, or without time or pid */
     HL_LINE_NO_MEMORY

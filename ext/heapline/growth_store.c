@@ -11,6 +11,8 @@ enum { FIRST_WINDOWS = 8, BEFORE_MAX = 8, STRING_BUCKETS = 1 << 14 };
 
 /* The wall clock and elapsed_s may differ by so much before the clock counts as set. */
 static const double JUMP_MS = 5000;
+/* So far a line's time and what another line says of it may be apart. */
+static const double CLOCKS_MS = 500;
 
 static double known(double value) {
     return isnan(value) ? 0 : value;
@@ -117,7 +119,7 @@ static int add_point(struct hl_series *series, double ms, double live, double al
     window->last_ms = ms;
     window->last = live;
     window->allocated = allocated;
-    window->generation = generation > 0 && generation < UINT32_MAX ? (uint32_t)generation : 0;
+    window->generation = generation > 0 && generation < (double)(1ull << 53) ? (uint64_t)generation : 0;
     window->lines++;
     series->lowest = fmin(series->lowest, live);
     series->highest = fmax(series->highest, live);
@@ -260,11 +262,16 @@ static double step_ms(struct hl_growth_store *store, struct hl_growth_process *p
 
 static void take_process_line(struct hl_growth_store *store, struct hl_growth_process *process,
                               const struct hl_growth_line *line) {
+    const double started = hl_time_ms(line->started_at);
     process->before_ms = process->last_ms;
-    if (process->lines++ == 0)
+    process->before_generation = process->generation;
+    if (process->lines++ == 0) {
         process->first_ms = process->last_ms = line->time_ms;
-    else
+        process->first_generation = line->generation;
+        process->start_ms = started < line->time_ms ? started : line->time_ms;
+    } else {
         process->last_ms += step_ms(store, process, line);
+    }
     process->wall_ms = line->time_ms;
     process->seq = line->seq;
     process->every_s = line->every_s;
@@ -288,6 +295,11 @@ static struct hl_text file_of(struct hl_text location) {
     return (struct hl_text){location.bytes, (uint32_t)(colon - location.bytes)};
 }
 
+/* Native code's place is in its library; for a line several libraries may have called malloc. */
+static int is_native(const struct hl_line_site *site) {
+    return site->kind.length == 6 && !memcmp(site->kind.bytes, "native", 6);
+}
+
 static void name_site(struct hl_growth_store *store, const struct hl_line_site *site, uint32_t *names) {
     const struct hl_text texts[HL_NAMES] = {site->location, site->label, site->gem,
                                             site->library,  site->tag,   site->kind};
@@ -298,8 +310,56 @@ static void name_site(struct hl_growth_store *store, const struct hl_line_site *
         names[HL_GEM] = has_file ? intern(store, site->gem) : 0;
     } else if (store->by != HL_LOCATION) {
         names[store->by] = intern(store, texts[store->by]);
-    } else
+    } else {
         for (int i = 0; i < HL_NAMES; i++) names[i] = intern(store, texts[i]);
+        if (!is_native(site)) names[HL_LIBRARY] = 0;
+    }
+}
+
+/* What lies between two earlier lines, at `ms`. */
+static double between(double ms, double from_ms, double from, double to_ms, double to) {
+    return to_ms > from_ms ? from + (to - from) * (ms - from_ms) / (to_ms - from_ms) : to;
+}
+
+/* Other sites of the series were listed at these lines: add what this one held then to their windows. */
+static void join_past(struct hl_series *series, const struct hl_line_earlier *from, const struct hl_line_earlier *to,
+                      double now_ms) {
+    const double from_ms = now_ms - from->ago_s * 1000, to_ms = now_ms - to->ago_s * 1000;
+    for (uint32_t i = 0; i < series->count; i++) {
+        struct hl_window *window = &series->windows[i];
+        if (window->low_ms > from_ms && window->low_ms <= to_ms)
+            window->low += between(window->low_ms, from_ms, from->live_bytes, to_ms, to->live_bytes);
+        if (window->last_ms <= from_ms || window->last_ms > to_ms) continue;
+        window->last += between(window->last_ms, from_ms, from->live_bytes, to_ms, to->live_bytes);
+        window->allocated += between(window->last_ms, from_ms, from->bytes_allocated, to_ms, to->bytes_allocated);
+        series->highest = fmax(series->highest, window->last);
+    }
+}
+
+static int follows(const struct hl_series *series, double ms) {
+    return series->count == 0 || ms > series->windows[series->count - 1].last_ms;
+}
+
+/* A site that the line before did not list tells what it was at earlier lines (S3). What lies before the process's
+ * first line here was asked not to be read. */
+static int add_past(struct hl_series *series, const struct hl_growth_process *process,
+                    const struct hl_line_earlier *earlier, size_t count) {
+    const double known_ms = series->count ? series->windows[series->count - 1].last_ms : -INFINITY;
+    struct hl_line_earlier before = *earlier, now = earlier[count - 1];
+    before.ago_s += CLOCKS_MS / 1000;
+    now.ago_s = 0;
+    for (size_t i = 0; i < count; before = earlier[i++]) {
+        const double ms = process->last_ms - earlier[i].ago_s * 1000;
+        if (ms <= known_ms + CLOCKS_MS)
+            join_past(series, &before, &earlier[i], process->last_ms);
+        else if (ms < process->first_ms - CLOCKS_MS || ms >= process->last_ms || !follows(series, ms))
+            continue;
+        else if (add_point(series, fmax(ms, process->first_ms), earlier[i].live_bytes, earlier[i].bytes_allocated,
+                           earlier[i].generation))
+            return -ENOMEM;
+    }
+    join_past(series, &before, &now, process->last_ms);
+    return 0;
 }
 
 /* Add a site of the line at work to the series that it belongs to. */
@@ -314,8 +374,16 @@ static void add_pending(struct hl_growth_store *store, uint32_t process, const u
         series->pending_line = store->counts.lines;
         series->pending_live = series->pending_allocated = series->pending_rate = 0;
         series->pending_delta = series->pending_temporary = 0;
+        series->pending_most = -INFINITY;
         series->next_pending = store->pending;
         store->pending = (uint32_t)(series - store->series) + 1;
+    }
+    if (site->earlier_count &&
+        add_past(series, &store->processes[process], &store->line.earlier[site->earlier], site->earlier_count))
+        store->no_memory = 1;
+    if (site->live_bytes > series->pending_most) {
+        series->pending_most = site->live_bytes;
+        series->pending_caller = intern(store, site->library);
     }
     double rate = known(site->alloc_bytes_per_s);
     series->pending_live += site->live_bytes;
@@ -326,15 +394,18 @@ static void add_pending(struct hl_growth_store *store, uint32_t process, const u
     if (series->pending_rate <= 2 * rate) series->pending_temporary = site->temporary_share;
 }
 
-/* The lines before the one that lists a site first (S3); it allocated evenly. */
+/* The lines before the one that lists a site first, where it does not tell of them (S3); it allocated evenly since the
+ * start, and the GCs were those of its process. */
 static int fill_before(struct hl_series *series, const struct hl_growth_process *process) {
     double live = series->pending_live - series->pending_delta, span = process->before_ms - process->first_ms;
-    double rate = series->pending_allocated / fmax(process->last_ms - process->first_ms, 1);
+    double rate = series->pending_allocated / fmax(process->last_ms - process->start_ms, 1);
+    double gcs = process->before_generation - process->first_generation;
     uint64_t count = process->lines - 1 < BEFORE_MAX ? process->lines - 1 : BEFORE_MAX;
     if (isnan(live)) return 0;
     for (uint64_t i = 0; i < count; i++) {
-        double after = count > 1 ? span * (double)i / (double)(count - 1) : span;
-        if (add_point(series, process->first_ms + after, live, rate * after, process->generation)) return -ENOMEM;
+        double part = count > 1 ? (double)i / (double)(count - 1) : 1, at = process->first_ms + span * part;
+        double generation = process->first_generation + floor(gcs * part);
+        if (add_point(series, at, live, rate * (at - process->start_ms), generation)) return -ENOMEM;
     }
     return 0;
 }
@@ -345,6 +416,8 @@ static void commit(struct hl_growth_store *store, const struct hl_growth_process
         store->pending = series->next_pending;
         series->temporary_share = series->pending_temporary;
         series->alloc_bytes_per_s = series->pending_rate;
+        if (series->pending_live > 0)
+            series->caller = series->pending_most > series->pending_live / 2 ? series->pending_caller : 0;
         if (series->count == 0 && fill_before(series, process)) store->no_memory = 1;
         if (add_point(series, process->last_ms, series->pending_live, series->pending_allocated, process->generation))
             store->no_memory = 1;
@@ -408,6 +481,9 @@ static void feed_line(struct hl_growth_store *store, const char *bytes, size_t l
     switch (hl_growth_line_read(&store->line, bytes, length)) {
     case HL_LINE_GOOD:
         take_good(store);
+        break;
+    case HL_LINE_VERSION:
+        store->counts.other_version++;
         break;
     case HL_LINE_FOREIGN:
         store->counts.foreign++;

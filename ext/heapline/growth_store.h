@@ -7,9 +7,11 @@
  * on a window takes twice as many lines. A window keeps the lowest live bytes of its lines and when that was: what is
  *     still there when the load is low is what is retained.
  * S2  There are at most `series_limit` series. When they are used up, the quarter that has moved least is given up.
- * S3  A site is listed when it has become large. What it held before is taken to be what it held one line earlier,
- * which its first line tells (delta_bytes). S4  A line is taken as a whole or not at all, and a line of one process
- * only once: lines that repeat, or that lie before one that was taken, are counted and passed over.
+ * S3  A site is listed when it has become large. What it was before, the line that lists it then tells (`earlier`);
+ *     where a line of version 1 does not, it is taken to have held what it held one line earlier (delta_bytes).
+ *     A line of Ruby is one series whichever libraries called malloc for it.
+ * S4  A line is taken as a whole or not at all, and a line of one process only once: lines that repeat, or that lie
+ *     before one that was taken, are counted and passed over.
  */
 #ifndef HL_GROWTH_STORE_H
 #define HL_GROWTH_STORE_H
@@ -27,7 +29,7 @@ struct hl_window {
     double low_ms, low;   /* the lowest live bytes, and when */
     double last_ms, last; /* the last live bytes, and when */
     double allocated;     /* cumulative bytes allocated, at the last line */
-    uint32_t generation;  /* at the last line */
+    uint64_t generation;  /* at the last line */
     uint32_t lines;
 };
 
@@ -43,8 +45,11 @@ struct hl_series {
     struct hl_window *windows;
     double lowest, highest;                    /* of all live bytes: how far it moved */
     double temporary_share, alloc_bytes_per_s; /* as last listed */
+    uint32_t caller; /* of a line: the library through which more than half of it came when last listed; 0: none */
     /* The sum of what the line at work says; several sites may be one series. */
     uint64_t pending_line;
+    double pending_most; /* live bytes of the site with the most, and its library */
+    uint32_t pending_caller;
     double pending_live, pending_delta, pending_allocated, pending_rate, pending_temporary;
     uint32_t next_pending;
 };
@@ -56,17 +61,19 @@ struct hl_growth_process {
     uint32_t next;
     int64_t pid, parent_pid;
     double seq, every_s;
+    double start_ms;                     /* when it began; unknown: its first line */
     double first_ms, before_ms, last_ms; /* its first line, the one before the last, the last; on its clock */
     double wall_ms;                      /* of the last line */
     double allocated;                    /* totals.bytes_allocated of the last line */
-    double generation;
-    double dropped_lines; /* that the writer could not write */
-    uint64_t lines, gaps; /* taken; where one or more before it are missing */
-    uint32_t incarnation; /* counts the programs that one pid has been (exec) */
+    double first_generation, before_generation, generation; /* of the same lines */
+    double dropped_lines;                                   /* that the writer could not write */
+    uint64_t lines, gaps;                                   /* taken; where one or more before it are missing */
+    uint32_t incarnation;                                   /* counts the programs that one pid has been (exec) */
 };
 
 struct hl_growth_counts {
-    uint64_t lines, taken, damaged, foreign, repeated, filtered, clock_jumps, processes_refused, series_given_up;
+    uint64_t lines, taken, damaged, foreign, other_version, repeated, filtered, clock_jumps, processes_refused,
+        series_given_up;
     uint64_t strings_refused;
 };
 

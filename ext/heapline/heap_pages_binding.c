@@ -3,7 +3,7 @@
  * Heapline::Native's list of the object heap's pages, as the core knows them: no copy of the process is needed for it.
  * With the GVL.
  */
-#include "native.h"
+#include "bindings.h"
 
 #include <stdlib.h>
 

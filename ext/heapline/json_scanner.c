@@ -242,7 +242,11 @@ int hl_json_text(struct hl_json *json, struct hl_text *text) {
 
 int hl_json_number(struct hl_json *json, double *value) {
     int next = peek(json);
-    if (next == '-' || (next >= '0' && next <= '9')) return number(json, value);
-    *value = NAN;
-    return hl_json_skip(json);
+    if (next != '-' && !(next >= '0' && next <= '9')) {
+        *value = NAN;
+        return hl_json_skip(json);
+    }
+    const int failed = number(json, value);
+    if (!failed && !(fabs(*value) <= HL_JSON_NUMBER_MOST)) *value = NAN;
+    return failed;
 }

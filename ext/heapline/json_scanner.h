@@ -38,7 +38,8 @@ int hl_json_array(struct hl_json *json, hl_json_element element, void *context);
 /* A string, decoded; another value leaves the text without bytes. Points into the JSON text or into `scratch`. */
 int hl_json_text(struct hl_json *json, struct hl_text *text);
 
-/* A number; another value is NAN. */
+/* A number; another value is NAN, and so is a number that nothing is counted with. */
+#define HL_JSON_NUMBER_MOST 1e18
 int hl_json_number(struct hl_json *json, double *number);
 
 int hl_json_skip(struct hl_json *json);

@@ -4,7 +4,7 @@
  * Native.blocks lists those of some sites (block_list.h). A copy is made with the GVL, so that Ruby's objects are whole
  * in it; its work is waited for without.
  */
-#include "native.h"
+#include "bindings.h"
 
 #include <errno.h>
 #include <ruby/thread.h>

@@ -3,7 +3,7 @@
  * heapline/native: what Ruby needs from C. Everything that reads a flight file and everything that reaches the
  * preloaded core is defined here on Heapline::Native; no other file of the gem is loaded by it but the errors.
  */
-#include "native.h"
+#include "bindings.h"
 
 #include <ruby/ractor.h>
 

@@ -5,7 +5,7 @@
  *
  * The table of functions is written once, before any other thread can see it. All functions are called with the GVL.
  */
-#include "native.h"
+#include "bindings.h"
 
 #include <ruby/ractor.h>
 #include <stdlib.h>

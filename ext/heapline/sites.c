@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "flight_copy.h"
 #include "flight_file.h"
 #include "flight_reader.h"
 #include "json_writer.h"
 
 struct rbhl_sites {
-    struct hl_flight_copies copies; /* the sums point into them */
+    struct hl_flight_copy copy; /* the sums point into it */
     struct hl_flight_sums sums;
     char **paths; /* by number; NULL: not asked for yet */
 };
@@ -29,7 +30,7 @@ static uint64_t *objects_of(const struct hl_flight_sums *sums) {
     return live;
 }
 
-static void write_place(struct rbhl_json *json, const struct hl_site_sums *site) {
+static void write_place(struct rbhl_json *json, const struct hl_site_place *site) {
     if (site->kind == HL_KIND_RUBY) {
         span(json, "file", &site->path);
         rbhl_json_number(json, "line", site->line);
@@ -40,13 +41,14 @@ static void write_place(struct rbhl_json *json, const struct hl_site_sums *site)
     span(json, "library", &site->library);
 }
 
-static void write_site(struct rbhl_json *json, uint32_t number, const struct hl_site_sums *site,
+static void write_site(struct rbhl_json *json, const struct hl_flight_sums *sums, uint32_t number,
                        const uint64_t *objects) {
-    const struct hl_count *count = &site->count;
+    const struct hl_count *count = &sums->sites[number].count;
+    const struct hl_site_place place = hl_site_place(sums, number);
     rbhl_json_open(json, NULL, '{');
     rbhl_json_text(json, "type", "HEAPLINE_SITE", 13);
     rbhl_json_number(json, "site", number);
-    write_place(json, site);
+    write_place(json, &place);
     rbhl_json_number(json, "live_bytes", count->bytes_allocated - count->bytes_freed);
     rbhl_json_number(json, "live_blocks", count->allocations - count->frees);
     if (objects) rbhl_json_number(json, "live_objects", objects[number]);
@@ -61,7 +63,7 @@ unsigned long rbhl_sites_write(const struct rbhl_sites *sites, FILE *out) {
     for (uint32_t number = HL_SITE_FIRST; number < sites->sums.site_count; number++) {
         const struct hl_site_sums *site = &sites->sums.sites[number];
         if (!site->known || (site->count.allocations <= site->count.frees && !(objects && objects[number]))) continue;
-        write_site(&json, number, site, objects);
+        write_site(&json, &sites->sums, number, objects);
         lines++;
     }
     free(objects);
@@ -86,8 +88,9 @@ const char *rbhl_sites_line(struct rbhl_sites *sites, uint32_t number, unsigned 
     if (!sites || number >= sites->sums.site_count) return NULL;
     const struct hl_site_sums *site = &sites->sums.sites[number];
     if (!site->known || site->kind != HL_KIND_RUBY) return NULL;
-    if (!sites->paths[number]) sites->paths[number] = escaped(&site->path);
-    *line = site->line;
+    const struct hl_site_place place = hl_site_place(&sites->sums, number);
+    if (!sites->paths[number]) sites->paths[number] = escaped(&place.path);
+    *line = place.line;
     return sites->paths[number];
 }
 
@@ -97,8 +100,8 @@ static int read_file(struct rbhl_sites *sites, const char *flight) {
     struct hl_problem problem = {0};
     const int fd = flight[0] ? hl_flight_open(flight, O_RDONLY, &problem) : -1;
     if (fd < 0) return 0;
-    int failed = hl_flight_copy(fd, 0, &sites->copies, &problem);
-    if (!failed) failed = hl_flight_sum(&sites->copies.first, &sites->copies.second, &sites->sums, &problem);
+    int failed = hl_flight_copy(fd, 0, &sites->copy, &problem);
+    if (!failed) failed = hl_flight_sum(&sites->copy, &sites->sums, &problem);
     close(fd);
     return !failed;
 }

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../heapline_core/platform/platform.h"
 #include "vm_access.h"
 
 enum { STACK_BYTES = 256 * 1024, LONGEST_S = 3600, FIRST_FD = 3, NICENESS = 5 };
@@ -45,19 +46,9 @@ struct request {
 /* ---- in the attendant: it runs with the caller's thread pointer, so errno is the program's and not to be touched ----
  */
 
-static long quiet_syscall(long number, long first, long second, long third, long fourth) {
-    long result;
-    register long r10 __asm__("r10") = fourth;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(first), "S"(second), "d"(third), "r"(r10)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
 static void tell_caller(void) {
     __atomic_store_n(&twin.forked, 1, __ATOMIC_RELEASE);
-    quiet_syscall(SYS_futex, (long)&twin.forked, FUTEX_WAKE, 1, 0);
+    hl_quiet_syscall(SYS_futex, (long)&twin.forked, FUTEX_WAKE, 1, 0);
 }
 
 static int attend(void *unused) {
@@ -67,11 +58,11 @@ static int attend(void *unused) {
     twin.error = pid < 0 ? errno : 0;
     twin.pid = pid;
     tell_caller();
-    quiet_syscall(SYS_close_range, 0, ~0u, 0, 0);
-    quiet_syscall(SYS_prctl, PR_SET_NAME, (long)"heapline", 0, 0);
-    if (pid > 0) quiet_syscall(SYS_wait4, pid, (long)&status, 0, 0);
+    hl_quiet_syscall(SYS_close_range, 0, ~0u, 0, 0);
+    hl_quiet_syscall(SYS_prctl, PR_SET_NAME, (long)"heapline", 0, 0);
+    if (pid > 0) hl_quiet_syscall(SYS_wait4, pid, (long)&status, 0, 0);
     if (twin.status) __atomic_store_n(twin.status, status, __ATOMIC_RELEASE);
-    quiet_syscall(SYS_exit_group, 0, 0, 0, 0);
+    hl_quiet_syscall(SYS_exit_group, 0, 0, 0, 0);
     return 0;
 }
 
@@ -119,7 +110,6 @@ static void settle_signals(int fd) {
     sigprocmask(SIG_UNBLOCK, &alarm, NULL);
     setitimer(ITIMER_REAL, &each_second, NULL);
     setrlimit(RLIMIT_CORE, &none);
-    prctl(PR_SET_NAME, "heapline twin");
 }
 
 /* Where memory gets short the twin is to go, not the program. */
@@ -134,6 +124,7 @@ __attribute__((noreturn)) static void be_the_twin(const struct request *request)
     const int fd = keep_only(request->fd);
     settle_signals(fd);
     step_back();
+    prctl(PR_SET_NAME, "heapline twin"); /* it has nothing of the program's any more */
     rbhl_vm_stand_still();
     request->run(request->argument, fd);
     _exit(0);

@@ -3,7 +3,7 @@
  * Heapline::Native's twins: for a program that dumps itself, and for heapline's core, which calls heapline_twin when
  * another process asked. That way nothing here has been initialized: the core maps this extension by itself.
  */
-#include "native.h"
+#include "bindings.h"
 
 #include "../heapline_core/heapline_core.h"
 #include "twin_tasks.h"
@@ -49,6 +49,7 @@ static VALUE rbhl_twin_gone_p(VALUE self) {
 }
 
 void rbhl_define_twin(VALUE native) {
+    rb_define_const(native, "ANOTHER_TWIN", rb_str_freeze(rb_utf8_str_new_cstr(RBHL_ANOTHER_TWIN)));
     rb_define_singleton_method(native, "twin", rbhl_twin_of, 3);
     rb_define_singleton_method(native, "twin_gone?", rbhl_twin_gone_p, 0);
 }

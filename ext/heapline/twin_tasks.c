@@ -98,7 +98,7 @@ static void run(void *argument, int fd) {
 }
 
 static const char *words_for(int error) {
-    if (error == EBUSY) return "another copy of the process is still being read";
+    if (error == EBUSY) return RBHL_ANOTHER_TWIN;
     if (error == ENOMEM) return "there is not enough memory for a copy of the process (fork: ENOMEM)";
     if (error == EAGAIN) return "no more processes may be made (fork: EAGAIN)";
     if (error == ENOTSUP)

@@ -10,6 +10,8 @@
 
 enum { EP_WORDS = 3, FRAME_IS_C = 0x80, MOST_LOCALS = 4096, GC_FLAGS = 16 };
 
+extern const void *const rb_zjit_entry __attribute__((weak));
+
 #define AT(type, address, offset) (*(type *)((char *)(address) + (offset)))
 
 /* The execution context of this thread, proven by its pointer back; NULL where the layout does not hold. */
@@ -102,8 +104,12 @@ int rbhl_vm_imemo_kind(VALUE object) {
     return RBASIC(object)->flags >> FL_USHIFT & IMEMO_KIND;
 }
 
+/* As Ruby itself says; what its version has where it says nothing, or the program has changed that. */
 uintptr_t rbhl_vm_page_bytes(void) {
-    return HEAP_PAGE_BYTES;
+    const ID constants = rb_intern("INTERNAL_CONSTANTS");
+    const VALUE told = rb_const_defined_at(rb_mGC, constants) ? rb_const_get_at(rb_mGC, constants) : Qnil;
+    const VALUE bytes = RB_TYPE_P(told, T_HASH) ? rb_hash_lookup(told, ID2SYM(rb_intern("HEAP_PAGE_SIZE"))) : Qnil;
+    return RB_FIXNUM_P(bytes) ? FIX2ULONG(bytes) : HEAP_PAGE_BYTES;
 }
 
 /* 1 for an internal object of this kind. */
@@ -187,10 +193,21 @@ static unsigned line_of(VALUE iseq, const VALUE *pc) {
     return rb_iseq_line_no((void *)iseq, position ? position - 1 : 0);
 }
 
+/* Where pc and iseq of a frame of Ruby's lie: since Ruby 4.1 a frame of ZJIT's has them in memory of its own, whose
+ * address lies in front of the word that it names. */
+static const char *code_of(const char *frame, int *iseq) {
+    const uintptr_t jit = VERSION < 401 || !&rb_zjit_entry || !rb_zjit_entry ? 0 : AT(uintptr_t, frame, FRAME_JIT);
+    *iseq = jit > 1 ? (int)sizeof(VALUE) : FRAME_ISEQ;
+    return jit > 1 ? AT(const char *, jit, -(long)sizeof(VALUE)) : jit ? NULL : frame;
+}
+
 static void each_of_frame(const char *frame, rbhl_local_fn *found, void *data) {
-    const VALUE iseq = AT(VALUE, frame, FRAME_ISEQ), self = AT(VALUE, frame, FRAME_SELF);
-    const VALUE *pc = AT(VALUE *, frame, FRAME_PC), *ep = AT(VALUE *, frame, FRAME_EP);
-    if (!iseq || !pc || !ep || ep[0] & FRAME_IS_C || !RB_TYPE_P(iseq, T_IMEMO)) return;
+    int at;
+    const VALUE self = AT(VALUE, frame, FRAME_SELF), *ep = AT(VALUE *, frame, FRAME_EP);
+    const char *code = !ep || ep[0] & FRAME_IS_C ? NULL : code_of(frame, &at);
+    if (!code) return;
+    const VALUE iseq = AT(VALUE, code, at), *pc = AT(VALUE *, code, FRAME_PC);
+    if (!iseq || !pc || !RB_TYPE_P(iseq, T_IMEMO)) return;
     const struct rbhl_scope scope = {iseq, line_of(iseq, pc)};
     each_of_environment(&scope, ep, found, data);
     if (!RB_SPECIAL_CONST_P(self)) found(&scope, 0, self, data);

@@ -23,6 +23,7 @@ enum {
     FRAME_ISEQ = 16,
     FRAME_SELF = 24,
     FRAME_EP = 32,
+    FRAME_JIT = 48,
     ISEQ_BODY = 16,
     BODY_SIZE = 4,
     BODY_ENCODED = 8,
@@ -44,7 +45,7 @@ enum {
     IMEMO_ENV = 0,
     IMEMO_METHOD = 6,
     IMEMO_CODE = 7,
-    KNOWN = VERSION >= 301 && VERSION <= 400,
+    KNOWN = VERSION >= 301 && VERSION <= 401,
     RACTORS_STOP = VERSION >= 303 /* for a GC, and stay so while the VM's lock is held */
 };
 

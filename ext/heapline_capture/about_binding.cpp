@@ -16,8 +16,7 @@ void put(VALUE hash, const char *key, VALUE value) {
 VALUE header(VALUE self) {
     const Header &header = owner_of(self).reader->header();
     VALUE hash = rb_hash_new(), command = rb_ary_new(), options = rb_hash_new();
-    for (const std::string &word : header.command)
-        rb_ary_push(command, rb_enc_str_new(word.data(), static_cast<long>(word.size()), rb_utf8_encoding()));
+    for (const std::string &word : header.command) rb_ary_push(command, valid_text(word.data(), word.size()));
     for (const auto &[key, value] : header.options) rb_hash_aset(options, text(key), text(value));
     put(hash, "version", ULL2NUM(header.version));
     put(hash, "pid", ULL2NUM(header.pid));

@@ -45,7 +45,7 @@ Owner &owner_of(VALUE self);
 /* The same, and where it was not analysed. */
 Owner &analysed(VALUE self);
 
-/* Append to an Array, and return it: count and bytes; those of all sums, in the order of Model::Capture::Sums. */
+/* Append to an Array, and return it: count and bytes; those of all sums, in the order of Recording::Sums. */
 VALUE push(VALUE row, const Figures &figures);
 VALUE push(VALUE row, const Sums &sums);
 

@@ -20,7 +20,7 @@ namespace {
 const uint64_t LAG_NS = 2000000;
 const uint64_t RATE_NS = 20000000; /* the least time that tells how fast the clock is */
 const size_t BIRTHS = 1 << 14;
-const uint32_t UNKNOWN = 0, LANES = 129;
+const uint32_t UNKNOWN = 0;
 const uint32_t LOOKS = 16; /* at names of threads, with each sample */
 
 uint64_t monotonic_ns() {
@@ -79,6 +79,18 @@ std::string name_of(uint32_t pid, uint64_t tid) {
     return {name, size ? size - 1 : 0}; /* without the end of the line */
 }
 
+/* Bytes; 0 where the process has ended. */
+uint64_t resident(uint32_t pid) {
+    char path[64];
+    unsigned long long pages = 0;
+    snprintf(path, sizeof(path), "/proc/%u/statm", pid);
+    FILE *file = fopen(path, "re");
+    if (!file) return 0;
+    if (fscanf(file, "%*u %llu", &pages) != 1) pages = 0;
+    fclose(file);
+    return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 Kind kind_of(uint32_t event) {
     switch (event) {
     case HL_EVENT_CALLOC:
@@ -109,8 +121,7 @@ Kind kind_of(uint32_t event) {
 
 } // namespace
 
-Drain::Drain(const std::string &path, int fd)
-    : ring_(new Ring(path)), lanes_(LANES), tags_(HL_RING_TAGS), births_(BIRTHS) {
+Drain::Drain(const std::string &path, int fd) : ring_(new Ring(path)), lanes_(HL_RING_LANES), births_(BIRTHS) {
     hl_ring_header &about = ring_->header();
     claim(about.drain_pid, path);
     writer_.reset(new Writer(fd, described(about)));
@@ -164,7 +175,7 @@ void Drain::find_chunks() {
     active_.clear();
     for (uint32_t i = 0; i < HL_CHUNKS; i++) {
         const hl_ring_chunk &chunk = ring_->chunk(i);
-        if (__atomic_load_n(&chunk.state, __ATOMIC_ACQUIRE) != HL_CHUNK_OPEN || chunk.lane >= LANES) continue;
+        if (__atomic_load_n(&chunk.state, __ATOMIC_ACQUIRE) != HL_CHUNK_OPEN || chunk.lane >= HL_RING_LANES) continue;
         if (std::find(active_.begin(), active_.end(), chunk.lane) == active_.end()) active_.push_back(chunk.lane);
     }
 }
@@ -206,10 +217,10 @@ uint64_t Drain::pass(bool last) {
     find_chunks();
     for (;;) {
         uint64_t first = UINT64_MAX, second = UINT64_MAX, time;
-        uint32_t chosen = LANES;
+        uint32_t chosen = HL_RING_LANES;
         for (uint32_t number : active_) {
             if (!has_event(number, last, time)) continue;
-            if (time < first || chosen == LANES) {
+            if (time < first || chosen == HL_RING_LANES) {
                 second = first;
                 first = time;
                 chosen = number;
@@ -217,7 +228,7 @@ uint64_t Drain::pass(bool last) {
                 second = std::min(second, time);
             }
         }
-        if (chosen == LANES || first > until) break;
+        if (chosen == HL_RING_LANES || first > until) break;
         count += take(chosen, last, std::min(std::max(first, second), until));
     }
     tell_lost();
@@ -225,8 +236,7 @@ uint64_t Drain::pass(bool last) {
 }
 
 void Drain::handle(Lane &lane, const RingEvent &event) {
-    const Writer::Call call = {lane.thread, event.stack ? stack(event.stack) : 0, event.tag ? tag(event.tag) : 0,
-                               ns(event.time)};
+    const Writer::Call call = {lane.thread, event.stack ? stack(event.stack) : 0, lane.tag, ns(event.time)};
     switch (event.kind) {
     case HL_EVENT_THREAD_START:
         return begin_thread(lane, event);
@@ -247,6 +257,9 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
         return writer_->mark(Kind::gc_exit, 0, call);
     case HL_EVENT_RUBY_HEAP:
         ruby_heap_ = event.address;
+        return;
+    case HL_EVENT_TAG:
+        lane.tag = writer_->tag(event.text);
         return;
     case HL_EVENT_OBJECT:
         return object(event, call);
@@ -365,11 +378,6 @@ void Drain::tell_lost() {
 
 /* ---- names ---- */
 
-uint32_t Drain::tag(uint32_t number) {
-    if (!tags_[number]) tags_[number] = writer_->tag(ring_->tag(number));
-    return tags_[number];
-}
-
 uint32_t Drain::frame(uint32_t number) {
     if (number >= HL_RING_FRAMES) return 0;
     if (number >= frames_.size()) frames_.resize(number + 1024);
@@ -415,8 +423,8 @@ void Drain::name_thread(Lane &lane, const std::string &name) {
 
 /* A thread is called something after its first event, and may never be seen to end. Some of them at a time, in turn. */
 void Drain::look_at_names() {
-    for (uint32_t i = 0, looks = 0; i < LANES && looks < LOOKS; i++) {
-        looked_at_ = (looked_at_ + 1) % LANES;
+    for (uint32_t i = 0, looks = 0; i < HL_RING_LANES && looks < LOOKS; i++) {
+        looked_at_ = (looked_at_ + 1) % HL_RING_LANES;
         Lane &lane = lanes_[looked_at_];
         if (!lane.tid) continue;
         looks++;
@@ -425,24 +433,22 @@ void Drain::look_at_names() {
     }
 }
 
+/* A process that has ended keeps what was read of it last. */
 void Drain::sample() {
-    char path[64];
-    unsigned long long resident = 0;
     look_at_names();
-    snprintf(path, sizeof(path), "/proc/%u/statm", ring_->header().pid);
-    FILE *file = fopen(path, "re");
-    if (!file) return;
-    if (fscanf(file, "%*u %llu", &resident) != 1) resident = 0;
-    fclose(file);
+    const uint64_t now = resident(ring_->header().pid);
+    if (now) rss_ = now;
     Sample sample;
     sample.time_ns = elapsed_ns();
-    sample.rss = resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    sample.rss = rss_;
     sample.ruby_heap = ruby_heap_;
     sample.generation = generation_;
-    if (resident) writer_->sample(sample);
+    if (rss_) writer_->sample(sample);
 }
 
 void Drain::finish(const std::string &ending) {
+    pass(true);
+    sample(); /* what the last events told is in no sample yet */
     Totals totals;
     totals.time_ns = elapsed_ns();
     totals.lost = lost();

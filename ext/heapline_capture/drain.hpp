@@ -32,7 +32,7 @@ class Drain {
     uint64_t pass(bool last);
     /* How large the process is now, and what its threads are called. */
     void sample();
-    /* The end. ending: as Totals has it. */
+    /* Take over what is left, take the last sample, and end. ending: as Totals has it. */
     void finish(const std::string &ending);
 
     /* The recorded process ended the recording itself. */
@@ -61,7 +61,7 @@ class Drain {
     struct Lane {
         uint32_t sequence = 0; /* of the chunk that is read */
         uint32_t chunk = HL_CHUNKS, at = 0;
-        uint32_t thread = 0;
+        uint32_t thread = 0, tag = 0;
         uint64_t tid = 0;         /* 0: of no thread, or of several */
         std::string name;         /* of the thread, as it was last told */
         Mapping mapping = {0, 0}; /* that a mremap ended whose new one comes next */
@@ -92,7 +92,6 @@ class Drain {
     uint32_t stack(uint32_t node);
     uint32_t frame(uint32_t number);
     void tell_library(uint32_t path, std::string_view name);
-    uint32_t tag(uint32_t number);
     uint64_t ns(uint64_t time) const;
 
     std::unique_ptr<Ring> ring_;
@@ -101,13 +100,13 @@ class Drain {
     std::vector<uint32_t> active_;           /* lanes with a chunk */
     std::unordered_set<uint32_t> libraries_; /* strings of the capture; those that were told */
     std::vector<uint32_t> frames_, nodes_;   /* the ring's numbers → the capture's; 0: not met yet */
-    std::vector<uint32_t> tags_;             /* likewise */
     std::vector<uint32_t> classes_;          /* likewise; a number may come to be another class's */
     std::vector<Birth> births_;              /* the last ones, by address */
     unsigned moves_ = 0;                     /* in all lanes */
     uint32_t looked_at_ = 0;                 /* the lane whose thread's name was looked at last */
     uint64_t time_ = 0;                      /* of the last event, in the ring's units */
     uint64_t lost_told_ = 0, generation_ = 0, ruby_heap_ = 0;
+    uint64_t rss_ = 0; /* bytes, when it was read last; 0: never */
     uint64_t lag_ = 0; /* in the ring's units */
     double ns_per_unit_ = 1;
 };

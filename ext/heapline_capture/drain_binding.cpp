@@ -117,11 +117,7 @@ void *run_without_gvl(void *data) {
 
 void *finish_without_gvl(void *data) {
     Owner &owner = *static_cast<Owner *>(data);
-    guarded(owner, [&] {
-        owner.drain->sample();
-        owner.drain->pass(true);
-        owner.drain->finish(owner.ending);
-    });
+    guarded(owner, [&] { owner.drain->finish(owner.ending); });
     return nullptr;
 }
 

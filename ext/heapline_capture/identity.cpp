@@ -19,7 +19,12 @@ const size_t MOST_PARTS = 512, MOST_NOTES = 1 << 16, MOST_ID = 64;
 /* An open file, read at places. */
 class File {
   public:
-    explicit File(const std::string &path) : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+    /* A device is not opened only to see that it is one. */
+    explicit File(const std::string &path) {
+        struct stat about;
+        if (stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode))
+            fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    }
     ~File() {
         if (fd_ >= 0) close(fd_);
     }
@@ -34,7 +39,7 @@ class File {
     }
 
   private:
-    const int fd_;
+    int fd_ = -1;
 };
 
 std::string hex(const unsigned char *bytes, size_t count) {

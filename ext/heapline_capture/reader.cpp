@@ -18,6 +18,7 @@ namespace {
 const size_t PROBLEMS_MAX = 20;
 const uint64_t LOST_BIRTHS_MOST = 1 << 22; /* that are believed */
 const size_t SCAN = 1 << 20;               /* bytes that are searched at a time for a head */
+const uint64_t SEARCH_MOST = 1 << 30;      /* bytes of damage behind which nothing is looked for */
 
 std::string place(uint64_t offset) {
     return "at byte " + std::to_string(offset);
@@ -41,9 +42,11 @@ Reader::~Reader() {
 }
 
 void Reader::open(const std::string &path) {
-    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd_ < 0) throw Failure(path + " cannot be opened: " + std::strerror(errno));
     struct stat status;
+    if (!stat(path.c_str(), &status) && !S_ISREG(status.st_mode))
+        throw Failure(path + " is no file: a capture is read at several places at once");
+    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd_ < 0) throw Failure(path + " cannot be opened: " + std::strerror(errno));
     if (fstat(fd_, &status)) throw Failure(path + " cannot be read: " + std::strerror(errno));
     if (!S_ISREG(status.st_mode)) throw Failure(path + " is no file: a capture is read at several places at once");
     size_ = static_cast<uint64_t>(status.st_size);
@@ -148,7 +151,8 @@ void Reader::walk() {
 /* Where the next head is at or behind `offset`; the file's size: nowhere. */
 uint64_t Reader::resume(uint64_t offset) {
     const uint32_t magic = htole32(BLOCK_MAGIC);
-    while (offset < size_) {
+    const uint64_t most = offset + SEARCH_MOST;
+    while (offset < size_ && offset < most) {
         std::string window = bytes(offset, SCAN);
         if (window.size() < HEAD_SIZE) break;
         const char *from = window.data(), *end = from + window.size() - HEAD_SIZE + 1;

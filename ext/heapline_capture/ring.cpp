@@ -75,11 +75,6 @@ hl_ring_node Ring::node(uint32_t number) const {
     return reinterpret_cast<hl_ring_node *>(base_ + HL_RING_NODES_AT)[number];
 }
 
-std::string_view Ring::tag(uint32_t number) const {
-    if (number >= HL_RING_TAGS) return {};
-    return string(__atomic_load_n(reinterpret_cast<uint32_t *>(base_ + HL_RING_TAGS_AT) + number, __ATOMIC_ACQUIRE));
-}
-
 bool Ring::time(uint32_t chunk, uint32_t at, uint64_t &time) const {
     const uint64_t first = __atomic_load_n(words(chunk, at), __ATOMIC_ACQUIRE);
     time = first & TIME_MASK;
@@ -94,11 +89,8 @@ bool Ring::event(uint32_t chunk, uint32_t at, RingEvent &event) const {
     event.time = first & TIME_MASK;
     event.words = hl_event_words(event.kind, word[2]);
     event.address = word[1];
-    event.size = event.alignment = event.stack = event.tag = event.klass = 0;
-    if (event.kind < HL_EVENT_THREAD_START || event.kind >= HL_EVENT_MUNMAP) {
-        event.address = word[1] & ADDRESS_MASK;
-        event.tag = word[1] >> HL_EVENT_ADDRESS_BITS & 0x3ff;
-    }
+    event.size = event.alignment = event.stack = event.klass = 0;
+    if (event.kind < HL_EVENT_THREAD_START || event.kind >= HL_EVENT_MUNMAP) event.address = word[1] & ADDRESS_MASK;
     if (event.kind <= HL_EVENT_LAST_BIRTH) {
         const uint64_t power = word[1] >> HL_EVENT_ALIGNMENT_SHIFT;
         event.alignment = power ? uint64_t{1} << power : 0;
@@ -111,6 +103,8 @@ bool Ring::event(uint32_t chunk, uint32_t at, RingEvent &event) const {
         event.stack = static_cast<uint32_t>(word[3]);
     } else if (event.kind >= HL_EVENT_OBJECT && event.kind <= HL_EVENT_CLASS) {
         object(word, event);
+    } else if (event.kind == HL_EVENT_TAG) {
+        event.text = string(static_cast<uint32_t>(word[1]));
     } else if (event.words == 4) {
         memcpy(event.name, &word[2], 16);
         event.name[16] = 0;
@@ -121,7 +115,6 @@ bool Ring::event(uint32_t chunk, uint32_t at, RingEvent &event) const {
 void Ring::object(const uint64_t *word, RingEvent &event) const {
     if (event.kind == HL_EVENT_OBJECT) {
         event.address = word[1] & ADDRESS_MASK;
-        event.tag = word[1] >> HL_EVENT_ADDRESS_BITS & 0x3ff;
         event.size = word[2] & ((uint64_t{1} << HL_EVENT_CLASS_SHIFT) - 1);
         event.klass = word[2] >> HL_EVENT_CLASS_SHIFT & HL_EVENT_CLASS_MASK;
         event.stack = static_cast<uint32_t>(word[2] >> HL_EVENT_STACK_SHIFT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ring file of a recorded process (../heapline_core/ring_layout.h) as its reader sees it. What lies there is
+ * The ring file of a recorded process (../heapline_core/record/ring_layout.h) as its reader sees it. What lies there is
  * checked before it is believed: the process that writes it may be damaged.
  */
 #ifndef HEAPLINE_CAPTURE_RING_HPP
@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "../heapline_core/ring_layout.h"
+#include "../heapline_core/record/ring_layout.h"
 
 namespace heapline {
 namespace capture {
@@ -21,10 +21,9 @@ struct RingEvent {
     uint64_t time;        /* units of the ring's clock, since its start */
     uint64_t address, size, alignment;
     uint64_t moved_to; /* objects; `size`: bytes of the slot there, 0: as before */
-    uint32_t stack, tag;
-    uint32_t klass;
+    uint32_t stack, klass;
     bool is_fresh;         /* classes: another one had the number so far; `size` is the type of its objects */
-    std::string_view text; /* classes: name */
+    std::string_view text; /* classes, tags: name */
     char name[17];         /* threads: name; their id is in `address` */
 };
 
@@ -47,7 +46,6 @@ class Ring {
     std::string_view string(uint32_t number) const;
     hl_ring_frame frame(uint32_t number) const;
     hl_ring_node node(uint32_t number) const;
-    std::string_view tag(uint32_t number) const;
 
     /* The event at a place in a chunk; false where there is none (yet). */
     bool event(uint32_t chunk, uint32_t at, RingEvent &event) const;

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HEAPLINE_ABI_VERSION 2u
+#define HEAPLINE_ABI_VERSION 3u
 
 /* The version that the loaded core implements: HEAPLINE_ABI_VERSION of its build. */
 uint32_t heapline_abi_version(void);
@@ -35,9 +35,9 @@ uint32_t heapline_quiet_set(uint32_t depth);
 
 /* This thread's tag: the number of `name` (up to 255 bytes, interned), or 0 for none. Beyond the table's size: the
  * number of "(other)". */
-uint16_t heapline_tag_intern(const char *name, size_t length);
+uint32_t heapline_tag_intern(const char *name, size_t length);
 /* Make `tag` this thread's tag and return the former one. */
-uint16_t heapline_tag_set(uint16_t tag);
+uint32_t heapline_tag_set(uint32_t tag);
 
 /* Begin a new baseline: growth, retained and clear-ed figures count from here. Returns its number. */
 uint64_t heapline_baseline(void);

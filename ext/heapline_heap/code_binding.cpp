@@ -10,13 +10,13 @@ namespace {
 /* notes -> String or nil: the header and the lines of code and of sites of a dump by heapline; nil: not read */
 VALUE notes(VALUE self) {
     const std::string *notes = owner_at(self, Dump::survey_only).dump->notes();
-    return notes ? rb_utf8_str_new(notes->data(), static_cast<long>(notes->size())) : Qnil;
+    return notes ? valid_text(notes->data(), notes->size()) : Qnil;
 }
 
 VALUE value_of(const Graph &graph, uint32_t node) {
     if (node == NOBODY) return Qnil;
     std::string_view value = graph.value(node);
-    return rb_utf8_str_new(value.data(), static_cast<long>(value.size()));
+    return valid_text(value.data(), value.size());
 }
 
 /* code_rows -> Array of [address, path, label, base label, bytes, file, line, generation]; the last three are those of

@@ -6,7 +6,7 @@ namespace heapline {
 
 namespace {
 
-/* The order of HeapDump::Comparing::FIGURES. */
+/* The order of the members of Heap::Change, after its key. */
 const Comparison::Stage ORDER[] = {Comparison::before, Comparison::after, Comparison::last,
                                    Comparison::born,   Comparison::gone,  Comparison::kept};
 

@@ -14,6 +14,8 @@ namespace {
 
 /* More do not help: one of them unpacks, and all wait for the memory. */
 const unsigned THREADS_MAX = 16;
+/* Of the lines that heapline adds to dumps. */
+const uint64_t VERSION = 1;
 
 unsigned processors() {
     cpu_set_t set;
@@ -42,6 +44,9 @@ void Dump::read(Wanted wanted, const Job &job, const Manner &manner) {
     Scan scan(file, findings, job, manner.window);
     scan.run(manner.threads ? manner.threads : processors());
     std::vector<std::string> problems = scan.problems();
+    if (survey && survey->version > VERSION)
+        throw Failure(path_ + " is of version " + std::to_string(survey->version) +
+                      ", and this heapline reads version " + std::to_string(VERSION) + ": take a newer one");
     bool of_code = notes && survey && survey->begun; /* what `heapline code` saved has no objects */
     if (survey && !survey->all.count && !of_code)
         throw Failure(path_ + " is no heap dump: it has no line of ObjectSpace.dump_all" +

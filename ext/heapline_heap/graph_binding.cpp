@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects of a dump and what leads where. An object's row is that of Model::Heap::Object. */
+/* The objects of a dump and what leads where. An object's row is that of Heap::Object. */
 #include <ruby/encoding.h>
 
 #include "binding.hpp"
@@ -12,7 +12,7 @@ namespace {
 const Job SHORT;
 
 VALUE bytes_text(std::string_view bytes) {
-    return rb_enc_str_new(bytes.data(), static_cast<long>(bytes.size()), rb_utf8_encoding());
+    return valid_text(bytes.data(), bytes.size());
 }
 
 VALUE flag(const Node &node, uint8_t which) {

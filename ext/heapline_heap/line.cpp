@@ -41,6 +41,7 @@ enum class Key {
     names,
     ruby,
     pid,
+    version,
     time
 };
 
@@ -79,6 +80,7 @@ const Known KEYS[] = {{"address", Key::address},
                       {"names", Key::names},
                       {"ruby", Key::ruby},
                       {"pid", Key::pid},
+                      {"version", Key::version},
                       {"time", Key::time}};
 
 /* Every line has a dozen keys: they are found by their size and ends, in a table that is nearly without collisions. */
@@ -207,6 +209,8 @@ error_code get_field(Key key, const dom::element &value, Line &line) {
         return get_generation(value, line);
     case Key::pid:
         return value.get(line.pid);
+    case Key::version:
+        return value.get(line.version);
     case Key::references:
         return get_references(value, line);
     case Key::names:
@@ -253,7 +257,7 @@ void reset(Line &line) {
     line.has_generation = false;
     line.line = 0;
     line.address = line.class_address = line.superclass = 0;
-    line.memsize = line.slot_size = line.length = line.generation = line.pid = 0;
+    line.memsize = line.slot_size = line.length = line.generation = line.pid = line.version = 0;
     line.type = line.detail = line.name = line.real_class_name = line.file = line.method = {};
     line.value = line.encoding = line.root = line.ruby = line.time = {};
     line.references.clear();

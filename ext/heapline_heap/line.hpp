@@ -26,7 +26,7 @@ struct Line {
     bool has_generation;
     uint32_t line;
     uint64_t address, class_address, superclass;
-    uint64_t memsize, slot_size, length, generation, pid;
+    uint64_t memsize, slot_size, length, generation, pid, version;
     std::string_view type, detail, name, real_class_name, file, method, value, encoding, root, ruby, time;
     std::vector<uint64_t> references;
     std::vector<std::pair<uint64_t, std::string_view>> edge_names; /* of Sort names */

@@ -49,9 +49,27 @@ template <typename Body> void guarded(const Body &body) {
     if (message[0]) raise_failure(message);
 }
 
+/* Valid UTF-8: what is none becomes \xHH, as in what heapline prints. */
+inline VALUE valid_text(const char *bytes, size_t size) {
+    rb_encoding *utf8 = rb_utf8_encoding();
+    VALUE whole = rb_enc_str_new(bytes, static_cast<long>(size), utf8);
+    if (rb_enc_str_coderange(whole) != ENC_CODERANGE_BROKEN) return whole;
+    VALUE valid = rb_enc_str_new("", 0, utf8);
+    for (const char *at = bytes, *end = bytes + size; at < end;) {
+        int length = rb_enc_precise_mbclen(at, end, utf8);
+        if (MBCLEN_CHARFOUND_P(length)) {
+            rb_str_cat(valid, at, MBCLEN_CHARFOUND_LEN(length));
+            at += MBCLEN_CHARFOUND_LEN(length);
+        } else {
+            rb_str_catf(valid, "\\x%02X", static_cast<unsigned>(static_cast<unsigned char>(*at++)));
+        }
+    }
+    return valid;
+}
+
 /* nil where it is empty */
 inline VALUE text(const std::string &string) {
-    return string.empty() ? Qnil : rb_enc_str_new(string.data(), static_cast<long>(string.size()), rb_utf8_encoding());
+    return string.empty() ? Qnil : valid_text(string.data(), string.size());
 }
 
 } // namespace heapline

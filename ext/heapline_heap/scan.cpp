@@ -174,10 +174,14 @@ void Scan::hand_over_lines(Worker &worker) {
         if (damaged_++ >= PROBLEMS_MAX) continue;
         bool overlong = worker.window.overlong && number == worker.lines;
         problems_.push_back("line " + std::to_string(lines_ + number) +
-                            (overlong ? ": longer than 256 MB" : ": not a line of a heap dump"));
+                            (overlong ? ": longer than a line of a heap dump is" : ": not a line of a heap dump"));
     }
     lines_ += worker.lines;
     sound_ += worker.sound;
+    nothing_ = worker.sound ? 0 : nothing_ + worker.window.size;
+    if (worker.window.endless || nothing_ > Windows::NOTHING_MOST)
+        throw Failure(file_.path() + " has " + std::to_string(Windows::NOTHING_MOST >> 20) +
+                      " MB without a line of a heap dump");
     cut_ = cut_ || worker.cut;
 }
 

@@ -78,7 +78,7 @@ class Scan {
     uint64_t turn_ = 0;
     std::exception_ptr failed_;
 
-    uint64_t lines_ = 0, sound_ = 0, damaged_ = 0;
+    uint64_t lines_ = 0, sound_ = 0, damaged_ = 0, nothing_ = 0; /* nothing_: bytes since a line that was sound */
     std::vector<std::string> problems_;
     bool cut_ = false;
 };

@@ -20,6 +20,7 @@ namespace {
 const size_t PACKED = 256 * 1024; /* bytes of a packed file that are read at a time */
 const size_t HEAD = 4;            /* bytes that tell what it is */
 const int PATIENCE_MS = 100;
+const int WRITER_PATIENCE_MS = 10000; /* for which a pipe's name may have no writer */
 
 std::string reason() {
     return std::strerror(errno);
@@ -180,18 +181,27 @@ class Zstd : public Packed {
 
 } // namespace
 
-File::File(const std::string &path, const Job &job)
-    : fd_(path == "-" ? dup(STDIN_FILENO) : open(path.c_str(), O_RDONLY | O_CLOEXEC)), job_(job) {
-    if (fd_ < 0) throw Failure(path + " cannot be opened: " + reason());
+/* Without waiting: a pipe may have no writer. What is neither a file nor a pipe is not even opened. */
+void File::open_named() {
+    struct stat status;
+    if (stat(path_.c_str(), &status)) throw Failure(path_ + " cannot be opened: " + reason());
+    if (S_ISDIR(status.st_mode)) throw Failure(path_ + " is a directory, and no heap dump");
+    pipe_ = S_ISFIFO(status.st_mode);
+    if (!pipe_ && !S_ISREG(status.st_mode)) throw Failure(path_ + " is a device, and no heap dump");
+    fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd_ < 0) throw Failure(path_ + " cannot be opened: " + reason());
+}
+
+File::File(const std::string &path, const Job &job) : path_(path), job_(job) {
+    if (path != "-")
+        open_named();
+    else if ((fd_ = dup(STDIN_FILENO)) < 0)
+        throw Failure("standard input cannot be read: " + reason());
     struct stat status;
     if (fstat(fd_, &status)) {
         std::string why = reason();
         close(fd_);
         throw Failure(path + " cannot be read: " + why);
-    }
-    if (S_ISDIR(status.st_mode)) {
-        close(fd_);
-        throw Failure(path + " is a directory, and no heap dump");
     }
     if (!S_ISREG(status.st_mode)) return;
     total_ = static_cast<uint64_t>(status.st_size);
@@ -204,21 +214,35 @@ File::~File() {
     close(fd_);
 }
 
-/* A pipe may be silent for long; who waits wants to be able to give up. */
-void File::await() {
+/* Until there is something to read, or `limit_ms` are over: false. A pipe may be silent for long; who waits wants to be
+ * able to give up. */
+bool File::await(int limit_ms) {
     pollfd wanted = {fd_, POLLIN, 0};
-    do job_.check();
-    while (!total_ && poll(&wanted, 1, PATIENCE_MS) == 0);
+    for (int waited = 0; poll(&wanted, 1, PATIENCE_MS) == 0; waited += PATIENCE_MS) {
+        job_.check();
+        if (limit_ms && waited >= limit_ms) return false;
+    }
+    return true;
+}
+
+/* A pipe with a name is open without waiting: before its first writer it looks as if it were at its end. */
+bool File::go_on(ssize_t got) {
+    if (got < 0 && errno == EINTR) return true;
+    if (!pipe_ || got > 0 || (got < 0 && errno != EAGAIN) || (!got && begun_)) return false;
+    if (!await(got ? 0 : WRITER_PATIENCE_MS)) throw Failure(path_ + " is a pipe, and nobody writes to it");
+    return begun_ = true;
 }
 
 size_t File::read(char *to, size_t size) {
     size_t done = 0;
     while (done < size) {
-        await();
+        job_.check();
+        if (!total_ && !pipe_) await(0);
         ssize_t got = ::read(fd_, to + done, std::min<size_t>(size - done, 1 << 20));
-        if (got < 0 && errno == EINTR) continue;
+        if (go_on(got)) continue;
         if (got < 0) problem_ = "it could not be read further: " + reason();
         if (got <= 0) break;
+        begun_ = true;
         done += static_cast<size_t>(got);
         consumed_.fetch_add(static_cast<uint64_t>(got), std::memory_order_relaxed);
     }

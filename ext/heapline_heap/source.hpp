@@ -21,7 +21,8 @@ namespace heapline {
 /* A file, read from its beginning. */
 class File {
   public:
-    /* "-" is standard input. Throws Failure. Reading throws Cancelled where `job` says so. */
+    /* "-" is standard input. Throws Failure, also where it is neither a file nor a pipe. Reading throws Cancelled where
+     * `job` says so, and Failure where nobody has a pipe open to write to it. */
     File(const std::string &path, const Job &job);
     ~File();
     File(const File &) = delete;
@@ -40,15 +41,22 @@ class File {
     const std::string &problem() const {
         return problem_;
     }
+    const std::string &path() const {
+        return path_;
+    }
     /* What makes it the same file as before. */
     const std::string &identity() const {
         return identity_;
     }
 
   private:
-    void await();
+    void open_named();
+    bool await(int limit_ms);
+    bool go_on(ssize_t got);
 
-    int fd_;
+    const std::string path_;
+    int fd_ = -1;
+    bool pipe_ = false, begun_ = false; /* a pipe with a name; was it ever written to? */
     const Job &job_;
     uint64_t total_ = 0;
     std::atomic<uint64_t> consumed_{0};

@@ -43,6 +43,7 @@ void Survey::other(const Line &line) {
     case Line::Sort::header:
         begun = true;
         pid = line.pid;
+        version = line.version;
         ruby = line.ruby;
         time = line.time;
         break;
@@ -60,6 +61,7 @@ void Survey::add(const Survey &more, const Translation &translation) {
     begun = begun || more.begun;
     ended = ended || more.ended;
     if (more.pid) pid = more.pid;
+    if (more.version) version = more.version;
     if (!more.ruby.empty()) ruby = more.ruby;
     if (!more.time.empty()) time = more.time;
     for (const auto &[key, figures] : more.classes) classes[{key.address, translation.kind(key.kind)}].add(figures);

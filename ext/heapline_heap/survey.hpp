@@ -51,7 +51,7 @@ struct Survey {
     };
 
     Figures all;
-    uint64_t free_slots = 0, references = 0, shapes = 0, shape_bytes = 0, pid = 0;
+    uint64_t free_slots = 0, references = 0, shapes = 0, shape_bytes = 0, pid = 0, version = 0;
     bool begun = false, ended = false; /* does it have the first and the last line of a dump by heapline? */
     std::string ruby, time;
     std::unordered_map<ClassKey, Figures, ClassHash> classes;

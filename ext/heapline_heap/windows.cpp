@@ -11,7 +11,7 @@ namespace heapline {
 bool Windows::next(Window &window) {
     std::lock_guard<std::mutex> lock(mutex_);
     window.size = 0;
-    window.overlong = window.cut = false;
+    window.overlong = window.cut = window.endless = false;
     if (ended_ || !fill(window)) return false;
     window.number = number_++;
     return true;
@@ -28,7 +28,8 @@ bool Windows::fill(Window &window) {
         filled += got;
         if (filled < wanted) ended_ = true;
         if (complete(window, filled)) return filled > 0;
-        if (filled > longest_) {
+        /* What does not begin as a line of a dump is not gathered up first. */
+        if (filled > (window.bytes.data()[0] == '{' ? longest_ : size_)) {
             pass_over(window);
             return true;
         }
@@ -55,8 +56,9 @@ bool Windows::complete(Window &window, size_t filled) {
 /* The window is one unfinished line: drop it, and what follows until its end. */
 void Windows::pass_over(Window &window) {
     window.overlong = true;
-    for (;;) {
+    for (uint64_t passed = 0; passed < NOTHING_MOST;) {
         size_t got = source_.read(window.bytes.data(), size_);
+        passed += got;
         const void *end = memchr(window.bytes.data(), '\n', got);
         if (end) {
             size_t behind = static_cast<size_t>(static_cast<const char *>(end) - window.bytes.data()) + 1;
@@ -68,6 +70,8 @@ void Windows::pass_over(Window &window) {
             return;
         }
     }
+    window.endless = true;
+    ended_ = true;
 }
 
 } // namespace heapline

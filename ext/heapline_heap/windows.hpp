@@ -18,6 +18,7 @@ struct Window {
     size_t size = 0;
     uint64_t number = 0;
     bool overlong = false; /* does a line follow that is too long and was passed over? */
+    bool endless = false;  /* of which no end came: nothing behind it is read */
     bool cut = false;      /* has the last line no line end? */
 };
 
@@ -25,6 +26,8 @@ class Windows {
   public:
     static const size_t SIZE = size_t{4} << 20;
     static const size_t LONGEST = size_t{256} << 20; /* a line that is longer counts as damaged */
+
+    static const uint64_t NOTHING_MOST = uint64_t{1} << 30; /* bytes without a line: there may be no end */
 
     explicit Windows(Source &source, size_t size, size_t longest = LONGEST)
         : source_(source), size_(size), longest_(longest) {}

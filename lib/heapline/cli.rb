@@ -1,48 +1,76 @@
 # frozen_string_literal: true
 
 require_relative "errors"
+require_relative "command/base"
 
 module Heapline
-  # The command line: `heapline COMMAND …`. Each command is one file and one class in cli/, with SUMMARY (one line),
+  # The command line: `heapline COMMAND …`. Each command is one file and one class in its room, with SUMMARY (one line),
   # and `call(argv)`, which returns the exit status. A command parses, picks a model and a format; it neither analyses
   # nor formats. Commands are loaded when they are used, so that `heapline ruby …` starts quickly. A command may have
   # commands of its own, of two words.
   module CLI
-    COMMANDS = { "run" => :Run, "report" => :Report, "snapshot" => :Snapshot, "diff" => :Diff, "ps" => :Ps,
-                 "top" => :Top, "rss" => :Rss, "trim" => :Trim, "baseline" => :Baseline, "log" => :Log,
-                 "growth" => :Growth, "test" => :Test, "serve" => :Serve, "stack" => :Stack, "pages" => :Pages,
-                 "code" => :Code, "heap" => :Heap, "heap dump" => "Heap::Dump", "heap histo" => "Heap::Histo",
-                 "heap stat" => "Heap::Stat", "heap diff" => "Heap::Diff", "heap find" => "Heap::Find",
-                 "heap dominators" => "Heap::Dominators", "heap graph" => "Heap::Graph",
-                 "heap report" => "Heap::Report", "leaks" => :Leaks, "record" => :Record,
-                 "replay" => :Replay, "doctor" => :Doctor, "help" => :Help, "version" => :Version }.freeze
+    # name => [its file, its class]
+    COMMANDS = {
+      "run" => ["accounting/run_command", "Accounting::RunCommand"],
+      "report" => ["report/report_command", "Report::ReportCommand"],
+      "snapshot" => ["report/snapshot_command", "Report::SnapshotCommand"],
+      "diff" => ["report/diff_command", "Report::DiffCommand"],
+      "ps" => ["processes/ps_command", "Processes::PsCommand"],
+      "top" => ["top/top_command", "Top::TopCommand"],
+      "rss" => ["processes/rss_command", "Processes::RssCommand"],
+      "trim" => ["processes/trim_command", "Processes::TrimCommand"],
+      "baseline" => ["processes/baseline_command", "Processes::BaselineCommand"],
+      "log" => ["growth/log_command", "Growth::LogCommand"],
+      "growth" => ["growth/growth_command", "Growth::GrowthCommand"],
+      "test" => ["testing/test_command", "Testing::TestCommand"],
+      "serve" => ["web/serve_command", "Web::ServeCommand"],
+      "stack" => ["processes/stack_command", "Processes::StackCommand"],
+      "pages" => ["heap/pages_command", "Heap::PagesCommand"],
+      "code" => ["heap/code_command", "Heap::CodeCommand"],
+      "heap" => ["cli/commands", "CLI::HeapCommand"],
+      "heap dump" => ["heap/dump_command", "Heap::DumpCommand"],
+      "heap histo" => ["heap/histo_command", "Heap::HistoCommand"],
+      "heap stat" => ["heap/stat_command", "Heap::StatCommand"],
+      "heap diff" => ["heap/diff_command", "Heap::DiffCommand"],
+      "heap find" => ["heap/find_command", "Heap::FindCommand"],
+      "heap dominators" => ["heap/dominators_command", "Heap::DominatorsCommand"],
+      "heap graph" => ["heap/graph_command", "Heap::GraphCommand"],
+      "heap report" => ["heap/report_command", "Heap::ReportCommand"],
+      "leaks" => ["leaks/leaks_command", "Leaks::LeaksCommand"],
+      "record" => ["recording/record_command", "Recording::RecordCommand"],
+      "replay" => ["replay/replay_command", "Replay::ReplayCommand"],
+      "doctor" => ["doctor/doctor_command", "Doctor::DoctorCommand"],
+      "help" => ["cli/commands", "CLI::HelpCommand"],
+      "version" => ["cli/commands", "CLI::VersionCommand"]
+    }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 
-    OK = 0
-    PROBLEM = 1
-    USAGE = 2
-    NOT_EXECUTABLE = 126
-    NOT_FOUND = 127
+    # What is wrong with heapline itself, or with its installation: said in a line like all else.
+    MISTAKES = [StandardError, ScriptError, NoMemoryError, SystemStackError].freeze
 
     # Run the command that `argv` asks for and return the exit status. env, out and err stand for the process's own.
-    # Ctrl-C comes out as Interrupt.
+    # Ctrl-C comes out as Interrupt. What the command knows of its status is returned whatever happens afterwards: above
+    # all to our own output.
     def self.start(argv, env: ENV, out: $stdout, err: $stderr)
       name, rest = choose(argv)
-      status = command(name).new(env: env, out: out, err: err).call(rest)
+      command = command(name).new(env: env, out: out, err: err)
+      status = command.call(rest)
       out.flush
       status
-    rescue Errno::EPIPE
-      quiet_end(out)
-    rescue UsageError => e
-      say(err, "#{e.message} (heapline help#{" #{name}" if name != "help"})", USAGE)
-    rescue Error => e
-      say(err, e.message, PROBLEM)
+    rescue *MISTAKES => e
+      known = status || command&.status
+      return known || Command::OK if e.is_a?(Errno::EPIPE) # who read has gone: nothing is said
+
+      message, status = problem(e, name)
+      Command.say(err, message)
+      known || status
     end
 
     # The class of a command.
     def self.command(name)
-      require_relative "cli/#{name.tr(" ", "/")}"
-      const_get(COMMANDS.fetch(name))
+      file, constant = COMMANDS.fetch(name)
+      require_relative file
+      Heapline.const_get(constant)
     end
 
     # [command, its arguments]. What is no command is a program to run: `heapline ruby leak.rb`.
@@ -55,18 +83,22 @@ module Heapline
       COMMANDS.key?(first) ? [first, argv.drop(1)] : ["run", argv]
     end
 
-    def self.say(err, message, status)
-      err.puts "heapline: #{message}"
-      status
-    rescue Errno::EPIPE
-      status
+    # [what is said of an exception, the exit status where none is known].
+    def self.problem(error, name)
+      case error
+      when UsageError then ["#{error.message} (heapline help#{" #{name}" if name != "help"})", Command::USAGE]
+      when Error then [error.message, Command::PROBLEM]
+      when SystemCallError, IOError then [Error.reason(error), Command::PROBLEM]
+      when NoMemoryError then ["there is not enough memory for this", Command::PROBLEM]
+      else [mistake(error), Command::PROBLEM]
+      end
     end
 
-    # The reader of a pipe has gone: no message, and nothing left to flush at exit.
-    def self.quiet_end(out)
-      out.reopen(File::NULL, "w") if out.is_a?(IO)
-      OK
+    def self.mistake(error)
+      place = error.backtrace&.first.to_s.delete_prefix("#{File.expand_path("..", __dir__)}/")
+      "a mistake in heapline itself, please report it: #{error.class}: #{error.message.lines.first&.chomp} (#{place})"
     end
-    private_class_method :choose, :say, :quiet_end
+
+    private_class_method :choose, :problem, :mistake
   end
 end

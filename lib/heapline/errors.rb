@@ -1,10 +1,26 @@
 # frozen_string_literal: true
 
+# `require "heapline"`, the command and the installation come here first, in other Rubies too.
+unless RUBY_ENGINE == "ruby"
+  raise LoadError, "heapline needs CRuby, and this is #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}. It reads the memory of " \
+                   "CRuby's VM; a process without that VM is not counted, and left as it is"
+end
+
 module Heapline
   # What all errors of heapline have in common.
   class Error < StandardError
+    # Say a line from inside the program, on its standard error. Where that cannot be written it is no harm to it: what
+    # at_exit blocks or tests raise would change its status.
+    def self.say(text)
+      warn "heapline: #{text}"
+    rescue SystemCallError, IOError
+      nil
+    end
+
     # What a SystemCallError is about, in words: "Permission denied" of "Permission denied @ rb_sysopen - /a/b".
     def self.reason(error)
+      return "the working directory has been deleted" if error.message.end_with?(" - getcwd")
+
       error.message[/\A[^@]*[^@ ]/]
     end
   end
@@ -14,6 +30,9 @@ module Heapline
 
   # A flight file is missing, damaged, cut short or of another version. The message says which file and what is wrong.
   class FlightError < Error; end
+
+  # What was to be read cannot be, or is not what it should be. The message begins with its name.
+  class InputError < Error; end
 
   # The command line or the environment variable HEAPLINE asks for something that does not exist. Exit status 2.
   class UsageError < Error; end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
 require "minitest"
-require "heapline/assertions"
+require "heapline/testing/assertions"
 
 Minitest::Assertions.include(Heapline::Assertions)

@@ -18,11 +18,11 @@ module Heapline
     initializer "heapline.middleware" do |app|
       options = app.config.heapline
       if options.tag_requests
-        require "heapline/rack"
+        require "heapline/web/rack"
         app.middleware.insert_before 0, Heapline::Rack
       end
       if options.mount
-        require "heapline/rack/mount"
+        require "heapline/web/endpoint"
         app.middleware.use Heapline::Rack::Mount, at: options.mount, **options.slice(:token, :open)
       end
     end

@@ -2,7 +2,7 @@
 
 require "rspec/core/rake_task"
 require "shellwords"
-require_relative "suite/task_options"
+require_relative "testing/suite/task_options"
 
 module Heapline
   # RSpec::Core::RakeTask, whose examples run under `heapline test`:

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "heapline"
-require "heapline/labels"
+require "heapline/accounting/tag"
 
 module Heapline
   # Server middleware for Sidekiq and what calls middleware like it: a job owns what it allocates, under its class name.

@@ -2,7 +2,7 @@
 
 require "rake/testtask"
 require "shellwords"
-require_relative "suite/task_options"
+require_relative "testing/suite/task_options"
 
 module Heapline
   # Rake::TestTask, whose tests run under `heapline test`:

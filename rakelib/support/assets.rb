@@ -5,10 +5,10 @@ require "fileutils"
 require "tmpdir"
 
 module Tasks
-  # The scripts and the style of the HTML pages: sources in assets/, the bundle in lib/heapline/format/html/. Packages
+  # The scripts and the style of the HTML pages: sources in assets/, the bundle in lib/heapline/page/. Packages
   # lie in the cache, one folder for each lock file.
   class Assets
-    BUNDLE = "lib/heapline/format/html"
+    BUNDLE = "lib/heapline/page"
     FILES = %w[report.js heap.js leaks.js capture.js report.css].freeze
     # What npm needs to install, and what is bundled.
     PACKAGES = %w[package.json package-lock.json .npmrc].freeze

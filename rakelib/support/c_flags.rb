@@ -11,7 +11,6 @@ module Tasks
     WARNINGS = %w[-Wall -Wextra -Werror].freeze
     # seam.h puts a test between the core and libc; see there.
     C_TESTS = %w[-Iext/heapline_core -Itest/c/support -include test/c/support/seam.h].freeze
-    LIBURCU = %w[-lurcu-cds -lurcu-bp -lurcu-common].freeze
 
     module_function
 

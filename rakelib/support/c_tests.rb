@@ -3,8 +3,9 @@
 require "fileutils"
 
 module Tasks
-  # The unit tests in C. Each test/c/NAME_test.c is one program, linked with the core and with test/c/support; it prints
-  # "N passed, N failed" last and exits with 0 if none failed.
+  # The unit tests in C. Each test/c/NAME_test.c is one program, linked with the core, with test/c/support and with the
+  # sources of ext/heapline that it names in its includes; it prints "N passed, N failed" last and exits with 0 if none
+  # failed.
   class CTests
     # One way to build them. name: of its folder; flags: for compiling and linking; env: for running
     Variant = Struct.new(:name, :compiler, :flags, :env, keyword_init: true)
@@ -12,6 +13,7 @@ module Tasks
     PLAIN = Variant.new(name: "plain", compiler: "gcc", flags: %w[-O1 -g -DHL_DEBUG], env: {})
 
     LIMIT = 300 # seconds a program
+    READER = %r{^#include "../../(ext/heapline/\w+)\.h"}
 
     # only: start of the names of the programs to run; nil: all
     def initialize(layer, variants, only: nil, root: ROOT)
@@ -54,7 +56,7 @@ module Tasks
     class Uncompilable < StandardError; end
 
     def shared
-      glob("ext/heapline_core/*.c") + glob("test/c/support/*.c")
+      glob("ext/heapline_core/*/*.c") + glob("test/c/support/*.c")
     end
 
     def programs
@@ -74,11 +76,15 @@ module Tasks
 
     # Path of the program.
     def link(source, objects, variant)
-      object = compile(source, variant)
+      own = [source, *readers(source)].map { |part| compile(part, variant) }
       built(source, variant, "") do |program|
-        [variant.compiler, *variant.flags, "-pthread", "-rdynamic", "-o", program, object, *objects,
-         *CFlags::LIBURCU, "-ldl"]
+        [variant.compiler, *variant.flags, "-pthread", "-rdynamic", "-o", program, *own, *objects,
+         "-ldl"]
       end
+    end
+
+    def readers(source)
+      File.read(File.join(@root, source)).scan(READER).map { |part,| "#{part}.c" }
     end
 
     def built(source, variant, suffix)

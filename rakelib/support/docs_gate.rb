@@ -6,13 +6,12 @@ module Tasks
     PATHS = %r{(?<![\w./~-])((?:lib|ext|exe|test|docs|bench|sig|script|examples|rakelib|\.ci)/[\w./*-]*[\w*])}
     TASK = /\brake ([a-z][\w:]*)/
     OPTION = /["'](--[a-z][\w-]*)/
-    # Files without behaviour of their own.
-    UNTESTED = %r{\Alib/heapline/(version|errors|model|format|cli)\.rb\z}
 
-    # tasks: names of the Rake tasks that exist; nil: ask Rake
-    def initialize(root = ROOT, tasks: nil)
+    # tasks: names of the Rake tasks that exist; nil: ask Rake. figures: lines of the tables of figures
+    def initialize(root = ROOT, tasks: nil, figures: FiguresTable.lines)
       super(root)
       @tasks = tasks
+      @figures = figures
     end
 
     def name
@@ -26,7 +25,7 @@ module Tasks
     end
 
     def check
-      paths + rake_tasks + options + tests
+      paths + rake_tasks + options + figures
     end
 
     def paths
@@ -48,7 +47,7 @@ module Tasks
 
     # Every option of the command line has its place in docs/cli.md.
     def options
-      sources = Dir.glob("lib/heapline/cli/**/*.rb", base: @root)
+      sources = Dir.glob("lib/heapline/**/*.rb", base: @root)
       page = read("docs/cli.md")
       sources.flat_map do |source|
         options_of(source).reject { |option| page.match?(/#{Regexp.escape(option)}(?![\w-])/) }
@@ -60,12 +59,11 @@ module Tasks
       read(source).scan(/\.on\(.*/).flat_map { |line| line.scan(OPTION).flatten }.uniq
     end
 
-    # One noun through all trees: lib/heapline/x/y.rb has test/heapline/x/y_test.rb.
-    def tests
-      Dir.glob("lib/heapline/**/*.rb", base: @root).grep_v(UNTESTED).sort.filter_map do |source|
-        test = source.sub("lib/", "test/").sub(/\.rb\z/, "_test.rb")
-        "#{source} has no #{test}" unless File.exist?(File.join(@root, test))
-      end
+    # The tables of figures say what is declared, and nothing else.
+    def figures
+      written = read(FiguresTable::PAGE)[FiguresTable::MARKS].to_s.lines(chomp: true)
+      (@figures - written).map { |line| "#{FiguresTable::PAGE} lacks: #{line}" } +
+        (written - @figures).map { |line| "#{FiguresTable::PAGE} has what is not declared: #{line}" }
     end
 
     # Array of [file, what the pattern's group caught]

@@ -5,8 +5,10 @@ require "fileutils"
 module Tasks
   # Runs libFuzzer targets under the sanitizers. test/fuzz/NAME_fuzzer.c (or .cpp) names in its includes the
   # sources of ext/ that it is linked with. test/fuzz/seeds.rb writes what it starts from; what it found
-  # interesting stays in the cache.
+  # interesting stays in the cache. test/fuzz/commands_test.rb gives damaged files to every command that reads one.
   class Fuzzing
+    # Damaged files of each kind, for each second that a target runs.
+    RUNS_A_SECOND = 1
     INCLUDE = %r{^#include "../../(ext/\w+/\w+)\.h(pp)?"}
 
     # seconds: how long each target runs
@@ -14,10 +16,13 @@ module Tasks
       @seconds = seconds
     end
 
-    # Returns a Tally, one count a target.
+    # Returns a Tally, one count a target and a kind of file.
     def run
       results = Dir.glob("test/fuzz/*_fuzzer.{c,cpp}", base: ROOT).sort.map { |source| sound?(source) }
-      Tally.new(layer: "fuzz", passed: results.count(true), failed: results.count(false))
+      commands = MinitestRun.new("fuzz", ["test/fuzz/commands_test.rb"],
+                                 environment: { "HEAPLINE_FUZZ_RUNS" => (@seconds * RUNS_A_SECOND).to_s }).run
+      Tally.new(layer: "fuzz", passed: results.count(true) + commands.passed,
+                failed: results.count(false) + commands.failed)
     end
 
     private

@@ -112,7 +112,7 @@ module Tasks
 
     def self.all
       [Compiler.new("gcc"), Compiler.new(CFlags.clang), ClangFormat.new, Cppcheck.new, Rubocop.new, Rbs.new,
-       Shellcheck.new, AssetsGate.new]
+       Shellcheck.new, AssetsGate.new, InputsGate.new]
     end
   end
 end

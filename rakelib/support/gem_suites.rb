@@ -22,7 +22,7 @@ module Tasks
     def compare(suite)
       dir = GemHome.install(suite.name, suite.version)
       command = [RbConfig.ruby, "-Ilib", "-Itest", "-I#{GemHome.extensions(dir) || "lib"}"]
-      SuiteComparison.new("gems", dir: dir, command: command, env: { "GEM_PATH" => GemHome.gem_path }, limit: 120)
+      SuiteComparison.new("gems", dir: dir, command: command, env: { "GEM_PATH" => GemHome.gem_path }, limit: 300)
                      .run(Dir.glob(suite.files, base: dir).sort.map { |file| [file, 1] })
     end
   end

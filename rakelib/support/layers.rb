@@ -1,62 +1,154 @@
 # frozen_string_literal: true
 
+require "etc"
+require "fileutils"
+require "json"
+
 module Tasks
-  # All layers of tests and gates, each in a process of its own with a time limit, added up to one line.
+  # All layers of tests and gates, each in a process of its own with a time limit, side by side, added up to one line.
+  # None measures how long something takes.
   class Layers
     MINUTE = 60
 
-    # task: name of the Rake task, also the layer's name in its tally; limit: seconds
-    Layer = Struct.new(:task, :limit, keyword_init: true) do
+    # task: name of the Rake task, also the layer's name in its tally; limit: seconds; quick: is it one of those that
+    # someone who tries the project runs? apart: layers with the same word here share a folder and never run at once.
+    Layer = Struct.new(:task, :limit, :quick, :apart, keyword_init: true) do
       def name
-        task.delete_suffix("]").tr("[", ":")
+        task.delete_suffix("]").tr("[", ":").delete("() ")
       end
     end
 
-    def self.layer(task, minutes)
-      Layer.new(task: task, limit: minutes * MINUTE)
+    def self.quick(task, minutes)
+      Layer.new(task: task, limit: minutes * MINUTE, quick: true)
     end
 
+    def self.layer(task, minutes, apart: nil)
+      Layer.new(task: task, limit: minutes * MINUTE, quick: false, apart: apart)
+    end
+
+    # The first makes what all others need. These are in the order of how long they take, the longest first. A limit
+    # ends what hangs: it is three times what the layer takes on a machine that does nothing else.
     ALL = [
-      layer("compile", 8), layer("lint", 10), layer("symbols", 1), layer("docs", 1), layer("test:gates", 5),
-      layer("test:c", 5), layer("test:sanitize", 10), layer("test:unit", 8), layer("test:integration", 20),
-      layer("test:browser", 5),
-      layer("test:package", 10), layer("test:bench", 5), layer("fuzz", 6), layer("cruby[subset]", 9),
-      layer("cruby[record]", 4), layer("gems", 6), layer("leaks:compare[quick]", 5), layer("leaks:gems[quick]", 8),
-      layer("rails", 6), layer("matrix[others]", 40)
+      quick("compile", 15), quick("symbols", 5), quick("docs", 5),
+      layer("matrix[4.0 (shared)]", 50), layer("matrix[3.4]", 50), quick("test:integration", 45),
+      layer("matrix[3.3]", 40), layer("matrix[4.1 (dev)]", 40), layer("matrix[4.0 (static)]", 40),
+      layer("matrix[3.2]", 40), layer("test:sanitize", 35), layer("fuzz", 30),
+      layer("lint", 25), layer("soak[300]", 40), layer("cruby[subset]", 25, apart: "cruby"), quick("test:c", 20),
+      quick("test:unit", 20),
+      layer("test:bench", 20), quick("test:package", 20), layer("gems", 20, apart: "gems"), quick("test:browser", 20),
+      layer("cruby[record]", 15, apart: "cruby"), layer("test:gates", 15), layer("leaks:compare[quick]", 15),
+      layer("leaks:gems[quick]", 20, apart: "gems"), layer("rails", 20, apart: "gems")
     ].freeze
 
-    # HEAPLINE_NO_MATRIX=1 in `env` leaves out the other Rubies.
-    def self.chosen(env = ENV)
-      env["HEAPLINE_NO_MATRIX"] == "1" ? ALL.reject { |layer| layer.task.start_with?("matrix") } : ALL
-    end
+    QUICK = ALL.select(&:quick).freeze
 
-    def initialize(layers = Layers.chosen, rake: [RbConfig.ruby, "-S", "rake"])
+    # times: path of a file that says how long each layer took last time, in seconds; lanes: how many run side by side.
+    def initialize(layers, rake: [RbConfig.ruby, "-S", "rake"], times: File.join(CACHE, "layers.json"),
+                   lanes: Etc.nprocessors.clamp(1, 4))
       @layers = layers
       @rake = rake
+      @times = times
+      @lanes = lanes
+      @took = File.exist?(times) ? JSON.parse(File.read(times)) : {}
+      @turn = Mutex.new
+      @ended = ConditionVariable.new
     end
 
-    # Runs all of them, whatever fails. Prints what failed once more, a table and, as the last line, "N passed,
-    # N failed". Returns whether something passed and nothing failed.
+    # Runs all of them, whatever fails. Prints what each printed when it has ended, what failed once more with the
+    # command that repeats it, a table and, as the last line, "N passed, N failed". Returns whether something passed and
+    # nothing failed.
     def run
+      @waiting = @layers.dup
+      @running = []
+      @tallies = {}
       @complaints = {}
-      tallies = @layers.map { |layer| run_one(layer) }
-      @complaints.each { |name, lines| puts "", "-- failed: #{name}", *lines }
-      passed = tallies.sum(&:passed)
-      failed = tallies.sum(&:failed)
-      puts("", tallies.map { |tally| format("%-18s %5d passed %5d failed", tally.layer, tally.passed, tally.failed) })
-      puts "#{passed} passed, #{failed} failed"
-      failed.zero? && passed.positive?
+      run_one(take) unless @waiting.empty?
+      Array.new(@lanes) { Thread.new { run_lane } }.each(&:join)
+      total(@tallies.values_at(*@layers))
     end
 
     private
 
+    def total(tallies)
+      @complaints.each do |layer, lines|
+        puts "", "-- failed: #{layer.name}; again: bundle exec rake '#{layer.task}'", *lines
+      end
+      passed = tallies.sum(&:passed)
+      failed = tallies.sum(&:failed)
+      puts("", tallies.zip(@layers).map { |tally, layer| row(tally, layer) })
+      puts "#{passed} passed, #{failed} failed"
+      failed.zero? && passed.positive?
+    end
+
+    def row(tally, layer)
+      format("%-18s %5d passed %5d failed %6d s", tally.layer, tally.passed, tally.failed, @took[layer.name])
+    end
+
+    def run_lane
+      Thread.current.abort_on_exception = true
+      while (layer = take)
+        run_one(layer)
+      end
+    end
+
+    # The next layer that may run beside those that do; nil where none is left.
+    def take
+      @turn.synchronize do
+        until @waiting.empty?
+          layer = @waiting.find { |one| one.apart.nil? || @running.none? { |other| other.apart == one.apart } }
+          return start(layer) if layer
+
+          @ended.wait(@turn)
+        end
+      end
+    end
+
+    def start(layer)
+      @waiting.delete(layer)
+      @running << layer
+      say("== #{layer.task} begins (#{@took[layer.name] || "?"} s last time)")
+      layer
+    end
+
     def run_one(layer)
-      puts "", "== #{layer.task}"
-      ok, output = Shell.stream("timeout", "--kill-after=20", layer.limit.to_s, *@rake, layer.task)
+      begun = now
+      ok, output = Shell.capture("timeout", "--kill-after=20", layer.limit.to_s, *@rake, layer.task)
       tally = Tally.read(layer.name, output) || Tally.new(layer: layer.name, passed: ok ? 1 : 0, failed: 0)
       tally.failed = 1 if !ok && tally.failed.zero?
-      @complaints[layer.name] = Complaints.of(output) if tally.failed.positive?
-      tally
+      @turn.synchronize { finish(layer, tally, output, (now - begun).round) }
+    end
+
+    def finish(layer, tally, output, seconds)
+      @running.delete(layer)
+      @ended.broadcast
+      @tallies[layer] = tally
+      @complaints[layer] = Complaints.of(output) if tally.failed.positive?
+      say(output) unless output.empty?
+      note(layer, seconds)
+      say("== #{layer.task}: #{tally.passed} passed, #{tally.failed} failed in #{seconds} s; " \
+          "to the end about #{left} s")
+    end
+
+    # Seconds that the lanes still need, by what each layer took last time.
+    def left
+      [*@waiting, *@running].sum { |layer| @took[layer.name] || 0 } / @lanes
+    end
+
+    def say(text)
+      puts text
+      $stdout.flush
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+
+    def note(layer, seconds)
+      @took[layer.name] = seconds
+      FileUtils.mkdir_p(File.dirname(@times))
+      File.write(@times, JSON.generate(@took))
+    rescue SystemCallError
+      nil # the next run knows less
     end
   end
 end

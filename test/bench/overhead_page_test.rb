@@ -16,12 +16,12 @@ module Bench
     end
 
     def test_a_target_that_is_missed_is_said_so
-      assert_match(/\| time ≤ 1.15 \| 1.200 \| \*\*missed\*\* \|/, page(wall: 1.2))
-      assert_includes page(wall: 1.2), "- short strings, time ≤ 1.15: "
+      assert_match(/\| time ≤ 1.10 \| 1.200 \| \*\*missed\*\* \|/, page(wall: 1.2))
+      assert_includes page(wall: 1.2), "- short strings, time ≤ 1.10: "
     end
 
     def test_a_target_that_is_met_is_not_explained
-      assert_match(/\| time ≤ 1.15 \| 1.100 \| met \|/, page(wall: 1.1))
+      assert_match(/\| time ≤ 1.10 \| 1.100 \| met \|/, page(wall: 1.1))
       refute_includes page(wall: 1.0), "Missed:"
     end
 

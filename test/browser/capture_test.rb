@@ -3,8 +3,8 @@
 require "browser/support"
 require "support/captures"
 require "heapline/capture"
-require "heapline/format/capture/html"
-require "heapline/format/capture/svg"
+require "heapline/recording/html"
+require "heapline/recording/svg"
 
 # The page of a recording: its call paths, what narrows them, and that its figures are those of the report.
 class BrowserCaptureTest < Minitest::Test
@@ -32,7 +32,7 @@ class BrowserCaptureTest < Minitest::Test
     @captures ||= 0
     @path = File.join(@directory, "run#{@captures += 1}.hlc")
     File.binwrite(@path, builder.to_s)
-    open_page(Heapline::Format::Capture::Html.new, Heapline::Capture.open(@path), **options)
+    open_page(Heapline::Recording::Html.new, Heapline::Capture.open(@path), **options)
   end
 
   # Labels of the frames that are drawn, as they are read to who cannot see them.
@@ -244,10 +244,10 @@ class BrowserCaptureTest < Minitest::Test
     [[0, 20], [10, 40], [33, 64], [63, 64]].each do |from, to|
       window(page, from, to)
       sums = Heapline::Capture.open(@path, from: from * width, to: (to * width if to < 64)).sums
-      { "allocated" => sums.bytes, "live" => sums.live_bytes, "temporary" => sums.temporary_bytes,
+      { "allocated" => sums.bytes_allocated, "live" => sums.live_bytes, "temporary" => sums.temporary_bytes,
         "peak" => sums.peak_bytes }.each do |key, bytes|
         choose(page, "Show", key)
-        assert_equal "#{Heapline::Format::Units.bytes(bytes)} in all", whole(page), [from, to, key].inspect
+        assert_equal "#{Heapline::Units.bytes(bytes)} in all", whole(page), [from, to, key].inspect
       end
     end
   end
@@ -312,7 +312,7 @@ class BrowserCaptureTest < Minitest::Test
   def test_a_flame_graph
     File.binwrite(capture = File.join(@directory, "flame.hlc"), planted.to_s)
     File.open(path = File.join(@directory, "flame.svg"), "w") do |file|
-      Heapline::Format::Capture::Svg.new(metric: :allocated).render(Heapline::Capture.open(capture), file)
+      Heapline::Recording::Svg.new(metric: :allocated).render(Heapline::Capture.open(capture), file)
     end
     grounds = [false, true].map do |dark|
       page = BrowserCase.browser.page(width: 1220, height: 400, dark: dark)

@@ -2,7 +2,7 @@
 
 require "browser/support"
 require "support/heap_values"
-require "heapline/format/heap/html"
+require "heapline/heap/html"
 
 # The page of a heap dump: what holds the memory as maps and tables, and the ways through it.
 class BrowserHeapTest < Minitest::Test
@@ -10,7 +10,7 @@ class BrowserHeapTest < Minitest::Test
   include HeapValues
 
   def show_heap(dump = HeapValues::Dump.new(shop_graph, ruby: "3.1.2"), values: true, **page)
-    open_page(Heapline::Format::Heap::Html.new(values: values), dump, **page)
+    open_page(Heapline::Heap::Html.new(values: values), dump, **page)
   end
 
   # The map by objects, classes or lines.
@@ -70,7 +70,7 @@ class BrowserHeapTest < Minitest::Test
     assert_equal ["2.98 kB", "1.45 kB", "1.45 kB"], texts(page, "td.sorted").first(3)
     choose(page, "Show", "classes")
     assert_equal %w[String Class Hash Session Array], rows(page)
-    page.click("[data-sort=retained]")
+    page.click("[data-sort=retained_bytes]")
     assert_equal %w[Array Session Hash String Class], rows(page)
     choose(page, "Show", "equal")
     assert_equal ["\"hello\"", "40 B"], [rows(page).last, texts(page, "td.sorted").last]

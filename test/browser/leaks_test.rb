@@ -2,14 +2,14 @@
 
 require "browser/support"
 require "support/leak_reports"
-require "heapline/format/leaks_html"
+require "heapline/leaks/html"
 
 # The page of lost blocks: its records, what narrows them, and that names do nothing.
 class BrowserLeaksTest < Minitest::Test
   include BrowserCase
   include LeakReports
 
-  KINDS = Heapline::Model::Leaks::KINDS
+  KINDS = Heapline::Leaks::Findings::KINDS
 
   def lost
     leaks([record(bytes: 900, blocks: 9, frames: [libc, frame(function: "parse_header"), frame(function: "parse")]),
@@ -23,7 +23,7 @@ class BrowserLeaksTest < Minitest::Test
   end
 
   def open_leaks(model = lost, **options)
-    open_page(Heapline::Format::LeaksHtml.new(kinds: KINDS), model, **options)
+    open_page(Heapline::Leaks::Html.new(kinds: KINDS), model, **options)
   end
 
   def culprits(page)

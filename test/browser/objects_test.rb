@@ -41,7 +41,7 @@ class BrowserObjectsTest < Minitest::Test
     facts = texts(page, "dialog dd").join("\n")
     assert_match(/50,000 objects, 40 B each/, facts)
     assert_match(/^(String|Shop::Order)$/, facts)
-    refute_includes texts(page, "dialog dt"), "lived"
+    refute_includes texts(page, "dialog dt"), "life time"
   end
 
   def test_the_treemap_of_either_half

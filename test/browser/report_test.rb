@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "browser/support"
-require "heapline/format/units"
+require "heapline/figures/units"
 
 # The page as a whole: what it shows, in light and dark; that names do nothing; that everyone can use it.
 class BrowserReportTest < Minitest::Test
@@ -103,7 +103,7 @@ class BrowserReportTest < Minitest::Test
     sizes = [0, 999, 1000, -1024, 51_200_000, 999_994, 999_995, 999_999, 1_210_000_000, 7 * (10**15)]
     page = show(snapshot(*sizes.each_with_index.map { |size, line| site("/a.rb", line + 1, live_bytes: size) }))
     shown = texts(page, "td.sorted").sort
-    assert_equal sizes.map { |size| Heapline::Format::Units.bytes(size) }.sort, shown
+    assert_equal sizes.map { |size| Heapline::Units.bytes(size) }.sort, shown
   end
 
   def test_everyone_can_use_it

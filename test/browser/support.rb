@@ -5,7 +5,7 @@ require "io/wait"
 require "support/browser"
 require "support/reports"
 require "support/snapshots"
-require "heapline/format/html"
+require "heapline/accounting/html"
 
 # Opens reports in a real browser. What a page complains of, or asks the network for, fails its test.
 module BrowserCase
@@ -40,7 +40,7 @@ module BrowserCase
 
   # A page with the report on `snapshot`; width, height, dark: of the page; the rest are options of the format.
   def show(snapshot, width: 1280, height: 900, dark: false, **options)
-    open_page(Heapline::Format::Html.new(**options), snapshot, width: width, height: height, dark: dark)
+    open_page(Heapline::Accounting::Html.new(**options), snapshot, width: width, height: height, dark: dark)
   end
 
   # A page with what `format` makes of `model`.

@@ -19,7 +19,9 @@ class BrowserTableTest < Minitest::Test
     assert_equal [["growth▲", "ascending"]], sorts(page)
     assert_match(/feed.rb:7\z/, locations(page).first)
 
-    page.click("[data-sort=allocs]")
+    page.click("[data-sort=temporary]")
+    assert_equal [["temporary▼", "descending"]], sorts(page)
+    choose(page, "Sort by", "allocs")
     assert_equal %w[100,000 900 30 20 10], texts(page, "td.sorted")
 
     page.click("[data-sort=name]")

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "allocator.h"
+#include "account/allocator.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/real_malloc.h"
 #include "check.h"
 #include "core.h"
 #include "fake_linker.h"
-#include "flight.h"
-#include "guard.h"
-#include "real_malloc.h"
-#include "text.h"
+#include "flight/flight.h"
+#include "platform/text.h"
+#include "state/guard.h"
 
 static struct hl_figures *begin(const char *allocator) {
     core_tables(1024);

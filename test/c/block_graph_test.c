@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "block_graph.h"
+#include "leaks/block_graph.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "block_map.h"
 #include "check.h"
 #include "core.h"
-#include "platform.h"
+#include "platform/platform.h"
+#include "state/block_map.h"
 
 #if CHECK_ADDRESS_SANITIZER || defined(HL_THREAD_SANITIZER)
 enum { SANITIZED = 1 };

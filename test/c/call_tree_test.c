@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "call_tree.h"
+#include "record/call_tree.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "check.h"
 #include "core.h"
-#include "guard.h"
+#include "state/guard.h"
 
 enum { KEYS = 3000, THREADS = 8 };
 
@@ -57,7 +57,7 @@ static uint32_t found[THREADS][KEYS];
 
 static void intern_all(unsigned thread) {
     char text[32];
-    hl_guard_enter(&hl_thread);
+    const int saved = hl_guard_enter(&hl_thread);
     for (uint32_t i = 0; i < KEYS; i++) {
         const uint32_t key = thread % 2 ? i : KEYS - 1 - i;
         const int length = snprintf(text, sizeof(text), "/app/%u.rb", key);
@@ -65,7 +65,7 @@ static void intern_all(unsigned thread) {
             .kind = HL_FRAME_RUBY, .path = hl_tree_string(text, (size_t)length), .line = key};
         found[thread][key] = hl_tree_node(hl_tree_node(0, hl_tree_frame(&frame)), 1);
     }
-    hl_guard_leave(&hl_thread);
+    hl_guard_leave(&hl_thread, saved);
 }
 
 /* At most one number a thread is used up for nothing, for each of string, frame and the two nodes. */

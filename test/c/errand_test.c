@@ -1,21 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-#include "errand.h"
+#include "lifecycle/errand.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "core.h"
 #include "fake_linker.h"
 #include "fake_ruby.h"
-#include "flight.h"
-#include "guard.h"
-#include "text.h"
+#include "flight/flight.h"
+#include "lifecycle/errand.h"
+#include "platform/text.h"
+#include "record/recorder.h"
+#include "state/guard.h"
+
+enum { SITES = 20000, MOST_INSTRUCTIONS = 10000, MOST_REPEATS = 65536, MOST_CALLS = 2 };
 
 static struct hl_figures *figures;
 static pthread_t asker;
@@ -119,6 +128,151 @@ static void a_trim_is_not_done_twice(void) {
     CHECK(figures->trim_ns > first);
 }
 
+/* Somebody else begins or ends one: an allocation, with whatever locks the program has, does not wait for that. */
+static void a_recording_begins_and_ends_at_a_safe_point(void) {
+    begin();
+    CHECK(hl_recorder_take_turn(1));
+    ask(HL_REQUEST_RECORD);
+    fake_ruby_thread_is(0, 0); /* a thread without Ruby does not do it either, and does not lose it */
+    fake_ruby_allocate(10);
+    fake_ruby_thread_is(1, 1);
+    CHECK_EQUAL(hl_flight.header->answered, 0);
+    CHECK_EQUAL(hl_flight.header->request, HL_REQUEST_RECORD);
+    CHECK(fake_ruby.job != NULL && !hl_recording());
+    hl_recorder_end_turn();
+    run_job();
+    CHECK_EQUAL(hl_flight.header->answered, 1);
+    CHECK_EQUAL(hl_flight.header->record_problem, 0);
+    CHECK_EQUAL(hl_flight.header->request, 0);
+    CHECK_EQUAL(figures->objects_ns, 0); /* nobody asked for that */
+    CHECK(hl_recording());
+    ask(HL_REQUEST_RECORD_END);
+    CHECK(hl_recording());
+    run_job();
+    CHECK(!hl_recording());
+}
+
+/* Who asked has given up before the safe point. */
+static void a_recording_that_is_withdrawn_does_not_begin(void) {
+    begin();
+    ask(HL_REQUEST_RECORD);
+    __atomic_store_n(&hl_flight.header->request, 0, __ATOMIC_SEQ_CST);
+    run_job();
+    CHECK_EQUAL(hl_flight.header->answered, 0);
+    CHECK(!hl_recording());
+}
+
+/* Before there is a VM no job would be run; inside malloc it is not begun either. */
+static void without_a_vm_a_recording_begins_where_a_clock_is_read(void) {
+    struct timespec time;
+    core_start("3.4.1", "");
+    hl_flight.header->request = HL_REQUEST_RECORD;
+    void *volatile block = malloc(10);
+    free(block);
+    CHECK(!hl_recording());
+    CHECK_EQUAL(clock_gettime(CLOCK_MONOTONIC, &time), 0);
+    CHECK_EQUAL(hl_flight.header->answered, 1);
+    CHECK(hl_recording());
+}
+
+/* ---- E5: how much a malloc does for others ---- */
+
+#define MARK() __asm__ volatile("int3")
+
+/* One place, that is known when it counts. */
+static __attribute__((noinline)) void allocate(void) {
+    void *volatile block = malloc(10);
+    (void)block;
+}
+
+/* In a child that is traced: what a malloc does when `bits` are asked for is between the two marks. */
+static void be_asked(uint32_t bits, int others) {
+    static int other;
+    begin();
+    const struct fake_code *code = fake_ruby_compile("app.rb", "work", 1, SITES);
+    for (unsigned i = 0; i < SITES; i++) {
+        fake_ruby_push(code, i);
+        fake_ruby_allocate(10);
+        fake_ruby_pop();
+    }
+    if (others) {
+        fake_ruby_fiber();
+        fake_ruby_ractor_is(&other); /* the job is registered for another Ractor */
+    }
+    hl_flight.header->twin.asked = 1;
+    for (int round = 0; round < 3; round++) allocate();
+    hl_flight.header->request = bits;
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    MARK();
+    allocate();
+    MARK();
+    _exit(0);
+}
+
+/* A step of a traced process: 1 where it came to a mark. */
+static int step(pid_t child) {
+    siginfo_t info;
+    int status;
+    ptrace(PTRACE_SINGLESTEP, child, NULL, NULL);
+    if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return -1;
+    CHECK_EQUAL(WSTOPSIG(status), SIGTRAP);
+    return ptrace(PTRACE_GETSIGINFO, child, NULL, &info) == 0 && info.si_code == SI_KERNEL;
+}
+
+/* `repeats`: of an instruction that fills memory, which is told of each byte and fills dozens in a cycle. */
+struct work {
+    unsigned instructions, repeats, calls;
+};
+
+static struct work count_work(uint32_t bits, int others) {
+    struct work work = {0};
+    struct user_regs_struct registers;
+    unsigned long long before = 0;
+    int status;
+    const pid_t child = fork();
+    if (child == 0) be_asked(bits, others);
+    CHECK_EQUAL(waitpid(child, &status, 0), child); /* at the first mark */
+    while (work.instructions < MOST_INSTRUCTIONS && work.repeats < MOST_REPEATS) {
+        ptrace(PTRACE_GETREGS, child, NULL, &registers);
+        work.calls += (ptrace(PTRACE_PEEKTEXT, child, (void *)(uintptr_t)registers.rip, NULL) & 0xffff) == 0x050f;
+        if (step(child)) break;
+        *(registers.rip == before ? &work.repeats : &work.instructions) += 1;
+        before = registers.rip;
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    return work;
+}
+
+/* 10,000 instructions take some 5 microseconds, and never 50; of system calls there are two changes of the signal mask.
+ */
+static void a_malloc_that_is_asked_does_little(void) {
+    static const uint32_t asked[] = {HL_REQUEST_BASELINE,
+                                     HL_REQUEST_FIGURES | HL_REQUEST_SURVEY,
+                                     HL_REQUEST_TRIM,
+                                     HL_REQUEST_TWIN,
+                                     HL_REQUEST_RECORD,
+                                     HL_REQUEST_RECORD_END,
+                                     HL_REQUEST_RECORD_NATIVE,
+                                     HL_REQUEST_LEAKS,
+                                     (1u << 11) - 1};
+#ifdef HL_THREAD_SANITIZER
+    check_skip("the thread sanitizer's instructions would be counted");
+#endif
+    if (CHECK_ADDRESS_SANITIZER) check_skip("the address sanitizer's instructions would be counted");
+    const struct work plain = count_work(0, 0);
+    CHECK(plain.instructions > 10 && plain.instructions < 5000);
+    for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++)
+        for (int others = 0; others < 2; others++) {
+            const struct work work = count_work(asked[i], others);
+            if (getenv("HEAPLINE_SHOW"))
+                fprintf(stderr, "%#x %d: %u instructions, %u bytes filled, %u system calls\n", asked[i], others,
+                        work.instructions - plain.instructions, work.repeats, work.calls);
+            CHECK(work.instructions < MOST_INSTRUCTIONS && work.repeats < MOST_REPEATS);
+            CHECK(work.calls <= MOST_CALLS);
+        }
+}
+
 static void bad_moments(void) {
     begin();
     fake_ruby_thread_is(1, 0);
@@ -146,10 +300,12 @@ static void who_reads_the_clock_sees_it(void) {
     time.tv_sec = 0;
     CHECK_EQUAL(clock_gettime(CLOCK_MONOTONIC, &time), 0);
     CHECK(fake_ruby.job != NULL && time.tv_sec > 0);
-    CHECK_EQUAL(hl_flight.header->request, HL_REQUEST_BASELINE);
+    CHECK_EQUAL(hl_flight.header->request, 0);
+    CHECK_EQUAL(hl_flight.header->answered, 0);
     CHECK_EQUAL(clock_gettime((clockid_t)4711, &time), -1);
     CHECK_EQUAL(errno, EINVAL);
     run_job();
+    CHECK_EQUAL(hl_flight.header->answered, 1); /* the baseline */
     CHECK(comes(&figures->allocator_ns));
 }
 
@@ -219,6 +375,10 @@ static const struct check_test tests[] = {
     {"a_request_waits_for_a_safe_point", a_request_waits_for_a_safe_point},
     {"the_helper_is_no_thread_of_the_program", the_helper_is_no_thread_of_the_program},
     {"a_trim_is_not_done_twice", a_trim_is_not_done_twice},
+    {"a_recording_begins_and_ends_at_a_safe_point", a_recording_begins_and_ends_at_a_safe_point},
+    {"a_malloc_that_is_asked_does_little", a_malloc_that_is_asked_does_little},
+    {"a_recording_that_is_withdrawn_does_not_begin", a_recording_that_is_withdrawn_does_not_begin},
+    {"without_a_vm_a_recording_begins_where_a_clock_is_read", without_a_vm_a_recording_begins_where_a_clock_is_read},
     {"bad_moments", bad_moments},
     {"who_reads_the_clock_sees_it", who_reads_the_clock_sees_it},
     {"the_main_ractor_does_it", the_main_ractor_does_it},

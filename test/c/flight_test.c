@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "flight.h"
+#include "flight/flight.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,6 +71,17 @@ static void refused_directory(const char *path, const char *reason) {
     CHECK(problem && strstr(problem, reason));
     CHECK(!has_path());
     check_usable();
+}
+
+/* A name that is cut short is another directory's. */
+static void a_directory_whose_name_is_too_long_is_refused(void) {
+    char path[1024];
+    memset(path, 'd', sizeof(path));
+    for (size_t i = 0; i < sizeof(path); i += 200) path[i] = '/';
+    path[sizeof(path) - 1] = 0;
+    refused_directory(path, "too long");
+    path[200] = 0;
+    CHECK(access(path, F_OK));
 }
 
 static void a_directory_open_to_others_is_refused(void) {
@@ -266,19 +277,20 @@ static uint64_t *kept;
 static char parents_path[600];
 
 static void fork_with(void (*part)(void)) {
-    hl_flight_before_fork();
     check_in_child(part);
-    hl_flight_after_fork_parent();
 }
 
 static void be_a_child(void) {
     char path[600];
     char *base = hl_flight.base;
+    hl_flight_begin_child(NULL, 1);
     hl_flight_become_child();
     CHECK(hl_flight.base == base); /* L3 */
     CHECK_EQUAL(*kept, 4711);
     CHECK_EQUAL(hl_flight.header->pid, getpid());
     CHECK_EQUAL(hl_flight.header->forked_from, getppid());
+    CHECK_EQUAL(hl_flight_path(path, sizeof(path)), 0); /* nobody reads what is not complete */
+    hl_flight_show_child();
     CHECK(hl_flight_path(path, sizeof(path)) && strcmp(path, parents_path) != 0 && access(path, F_OK) == 0);
     *kept = 1;
     check_usable();
@@ -311,6 +323,7 @@ static void a_child_that_counts_nothing_leaves_nothing(void) {
 
 static void be_a_child_in_memory(void) {
     char *base = hl_flight.base;
+    hl_flight_begin_child(NULL, 1);
     hl_flight_become_child();
     CHECK(hl_flight.base == base);
     CHECK_EQUAL(*kept, 4711);
@@ -330,6 +343,7 @@ static void a_child_of_a_flight_in_memory_has_its_own(void) {
 
 static const struct check_test tests[] = {
     {"a_new_file_says_what_it_is", a_new_file_says_what_it_is},
+    {"a_directory_whose_name_is_too_long_is_refused", a_directory_whose_name_is_too_long_is_refused},
     {"a_directory_open_to_others_is_refused", a_directory_open_to_others_is_refused},
     {"a_link_is_refused", a_link_is_refused},
     {"anothers_directory_is_refused", anothers_directory_is_refused},

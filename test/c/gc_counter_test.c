@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gc_counter.h"
+#include "vm/gc_counter.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Pages are mapped and unmapped as the VM does it. This program holds the fake VM, so its own calls are the VM's.
  */
-#include "heap_pages.h"
+#include "vm/heap_pages.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -12,7 +12,8 @@
 #include "check.h"
 #include "core.h"
 #include "fake_ruby.h"
-#include "flight.h"
+#include "flight/flight.h"
+#include "state/mapping_watch.h"
 
 enum { MANY = 3000 };
 
@@ -95,6 +96,35 @@ static void pages_of_16_kib_in_3_1(void) {
     check_lives();
 }
 
+/* After weeks: each GC.count is a moment, and none means that the page lives. */
+static void pages_of_a_process_that_had_2_to_the_32_gcs(void) {
+    begin("3.4.1", 65536);
+    const uint64_t limit = 1ull << 32;
+    fake_ruby.gc_count = limit - 6;
+    const uintptr_t early = take_page(), late = take_page();
+    fake_ruby.gc_count = limit - 1;
+    end_page(early);
+    CHECK_EQUAL(listed(), 1);
+    fake_ruby.gc_count = limit + 4;
+    const uintptr_t page = take_page();
+    CHECK_EQUAL(birth_of(page), limit + 4);
+    CHECK_EQUAL(birth_of(late), page == late ? limit + 4 : limit - 6);
+    end_page(late);
+    CHECK_EQUAL(lifespans()->count, 2);
+    CHECK_EQUAL(lifespans()->sum, 15);
+    CHECK_EQUAL(lifespans()->most, 10);
+}
+
+static void spans_too_long_to_be_squared(void) {
+    begin("3.4.1", 65536);
+    uintptr_t pages[2] = {take_page(), take_page()};
+    fake_ruby.gc_count = 3ull << 32;
+    for (unsigned i = 0; i < 2; i++) end_page(pages[i]);
+    CHECK_EQUAL(lifespans()->squares, UINT64_MAX);
+    CHECK_EQUAL(lifespans()->least, UINT32_MAX);
+    CHECK_EQUAL(lifespans()->most, UINT32_MAX);
+}
+
 static void pages_from_before_there_is_a_vm_were_born_in_generation_0(void) {
     page_bytes = 65536;
     core_start("3.4.1", "");
@@ -154,11 +184,12 @@ static void what_others_map_is_no_page(void) {
     struct hl_mapped mapping = {
         page + 16 * page_bytes, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0,
         (uintptr_t)getpid};
-    hl_heap_pages_mapped(&mapping);
-    hl_heap_pages_unmapping(page, page_bytes, (uintptr_t)getpid);
+    const struct hl_mapping_watcher *watcher = hl_mapping_watchers[HL_WATCHING_HEAP_PAGES];
+    watcher->mapped(&mapping);
+    watcher->unmapping(page, page_bytes, (uintptr_t)getpid);
     CHECK_EQUAL(listed(), 1);
     mapping.caller = (uintptr_t)take_page;
-    hl_heap_pages_mapped(&mapping);
+    watcher->mapped(&mapping);
     CHECK_EQUAL(listed(), 2);
 }
 
@@ -208,6 +239,8 @@ static void what_the_vm_frees_at_its_end_is_not_counted(void) {
 static const struct check_test tests[] = {
     {"pages_of_64_kib", pages_of_64_kib},
     {"pages_of_16_kib_in_3_1", pages_of_16_kib_in_3_1},
+    {"pages_of_a_process_that_had_2_to_the_32_gcs", pages_of_a_process_that_had_2_to_the_32_gcs},
+    {"spans_too_long_to_be_squared", spans_too_long_to_be_squared},
     {"pages_from_before_there_is_a_vm_were_born_in_generation_0",
      pages_from_before_there_is_a_vm_were_born_in_generation_0},
     {"an_address_that_is_used_again_tells_for_how_long_it_was_not",

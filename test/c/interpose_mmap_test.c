@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "interpose_mmap.h"
-
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -8,6 +6,8 @@
 
 #include "check.h"
 #include "fake_linker.h"
+#include "interpose/below.h"
+#include "state/mapping_watch.h"
 
 enum { PAGE = 4096, PAGES = 4, BYTES = PAGES * PAGE, ANONYMOUS = MAP_PRIVATE | MAP_ANONYMOUS };
 
@@ -48,18 +48,38 @@ static void check_failing(void) {
     CHECK_EQUAL(munmap(memory, PAGE), 0);
 }
 
+static unsigned told;
+
+static void mapped(const struct hl_mapped *mapping) {
+    told += mapping->size > 0;
+}
+
+static void unmapping(uintptr_t address, size_t size, uintptr_t caller) {
+    (void)address, (void)size;
+    told += caller != 0;
+}
+
+static void remapped(uintptr_t address, size_t size, const struct hl_mapped *mapping) {
+    (void)address, (void)size;
+    mapped(mapping);
+}
+
+static const struct hl_mapping_watcher watcher = {mapped, unmapping, remapped};
+
 static void check_all(void) {
     check_mapping();
     check_failing();
-    hl_mapping_watch(HL_WATCH_HEAP_PAGES, 1);
+    hl_mapping_watch(HL_WATCHING_HEAP_PAGES, &watcher);
+    CHECK_EQUAL(hl_mapping_watched, 1);
     check_mapping();
     check_failing();
-    hl_mapping_watch(HL_WATCH_HEAP_PAGES, 0);
+    CHECK(told > 0);
+    hl_mapping_watch(HL_WATCHING_HEAP_PAGES, NULL);
     CHECK_EQUAL(hl_mapping_watched, 0);
 }
 
 static void calls_are_passed_on_to_the_definition_below(void) {
-    hl_mapping_resolve();
+    hl_below_resolve();
     check_all();
 }
 
@@ -67,7 +87,7 @@ static void without_one_below_the_system_call_is_made(void) {
     fake_linker_set("mmap", NULL);
     fake_linker_set("munmap", NULL);
     fake_linker_set("mremap", NULL);
-    hl_mapping_resolve();
+    hl_below_resolve();
     check_all();
 }
 
@@ -84,7 +104,7 @@ static int munmap_of_another(void *address, size_t size) {
 
 static void another_library_below_is_not_passed_over(void) {
     fake_linker_set("munmap", (void *)munmap_of_another);
-    hl_mapping_resolve();
+    hl_below_resolve();
     CHECK(munmap(NULL, PAGE) == -1 && errno == ENOMEM);
     CHECK_EQUAL(seen, 1);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "json_writer.h"
+#include "platform/json_writer.h"
 
 #include <errno.h>
 #include <string.h>

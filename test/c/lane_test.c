@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-#include "lane.h"
+#include "account/lane.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "account/inheritance.h"
 #include "check.h"
 #include "check_flight.h"
 #include "core.h"
-#include "site_table.h"
+#include "flight/site_table.h"
+#include "lifecycle/errand.h"
+#include "platform/own_memory.h"
 
-enum { USABLE = 256, SITE = HL_SITE_FIRST, FAR_SITE = 5 * HL_SITES_PER_PAGE };
+enum { USABLE = 256, SITE = HL_SITE_FIRST, FAR_SITE = 320 };
 
 static uint64_t collections;
 
@@ -24,12 +30,22 @@ static void begin(void) {
     core_tables(1000);
     hl_flight.header->site_count = 1000; /* the sites that these tests count for need no records */
     hl_gc_count = count_collections;
+    CHECK_EQUAL(hl_lane_create(), 0);
+}
+
+/* No page can be had, and no cell is left. */
+static void take_all_room(void) {
+    hl_flight.header->page_limit = hl_flight.header->page_count;
+    const int saved = hl_guard_enter(&hl_thread);
+    while (hl_flight_cells(1))
+        ;
+    hl_guard_leave(&hl_thread, saved);
 }
 
 static struct hl_lane *acquire(void) {
-    hl_guard_enter(&hl_thread);
+    const int saved = hl_guard_enter(&hl_thread);
     struct hl_lane *lane = hl_lane_acquire();
-    hl_guard_leave(&hl_thread);
+    hl_guard_leave(&hl_thread, saved);
     return lane;
 }
 
@@ -108,7 +124,8 @@ static void without_room_births_go_to_other(void) {
     struct block block;
     begin();
     struct hl_lane *lane = acquire();
-    hl_flight.header->page_limit = hl_flight.header->page_count;
+    take_all_room();
+    for (uint32_t i = 0; i < HL_CHUNK_LEAST; i++) hl_lane_count(lane, SITE + i); /* the first chunk is full */
     birth(lane, &block, 100, FAR_SITE);
     check_sums(FAR_SITE, 0, 0, 0, 0);
     check_sums(HL_SITE_OTHER, 1, 100, 0, 0);
@@ -122,10 +139,14 @@ static void without_room_a_death_of_anothers_block_is_said_to_be_lost(void) {
     begin();
     struct hl_lane *one = acquire(), *other = acquire();
     birth(one, &block, 100, FAR_SITE);
-    hl_flight.header->page_limit = hl_flight.header->page_count;
+    take_all_room();
+    for (uint32_t i = 0; i < HL_CHUNK_LEAST; i++) hl_lane_count(other, SITE + i);
     death(other, &block);
     CHECK_EQUAL(hl_flight.header->counts_lost, 1);
+    CHECK_EQUAL(hl_flight.header->bytes_lost, 100);
     check_sums(FAR_SITE, 1, 100, 0, 0);
+    other->record->owner = 0; /* this thread has two lanes */
+    check_lanes();
 }
 
 /* ---- ages ---- */
@@ -151,15 +172,25 @@ static void ages_are_counted_in_generations(void) {
     CHECK_EQUAL(hl_flight.header->generation, 7);
 }
 
-static void an_age_survives_the_trailers_wrap(void) {
-    struct block block;
+/* A block that was born long before the baseline is old, however many generations went by. */
+static void a_block_that_outlives_the_trailers_generations_is_no_young_one(void) {
+    const uint64_t later = 10 + (1ull << 23) + HL_BIRTH_MASK + 1;
+    struct block old, fresh;
     begin();
     struct hl_lane *lane = acquire();
-    collections = HL_BIRTH_MASK - 1;
-    birth(lane, &block, 10, SITE);
-    collections = (uint64_t)HL_BIRTH_MASK + 9;
-    death(lane, &block);
-    CHECK_EQUAL(flight_site(SITE).age_sum, 10);
+    collections = 10;
+    birth(lane, &old, 10, SITE);
+    collections = later;
+    hl_lane_follow(lane);
+    hl_lane_baseline(HL_BASELINE_CLEAR);
+    birth(lane, &fresh, 10, SITE + 1);
+    collections = later + 5;
+    death(lane, &old);
+    death(lane, &fresh);
+    CHECK_EQUAL(flight_site(SITE).old_frees, 1);
+    CHECK_EQUAL(flight_site(SITE).age_max, later + 5 - 10 + 1); /* the baseline is a generation too */
+    CHECK_EQUAL(flight_site(SITE).temporary, 0);
+    CHECK_EQUAL(flight_site(SITE + 1).old_frees, 0);
 }
 
 static uint64_t coarse_ms(void) {
@@ -185,14 +216,15 @@ static void ages_are_told_in_milliseconds_too(void) {
     pass_milliseconds(20);
     collections = 2;
     death(lane, &recent);
-    CHECK(lane->counts[0][SITE + 1].age_ms_sum >= 20 && lane->counts[0][SITE + 1].age_ms_sum <= coarse_ms() - begun);
+    CHECK(flight_site(SITE + 1).age_ms_sum >= 20 && flight_site(SITE + 1).age_ms_sum <= coarse_ms() - begun);
     /* Generations long ago are known in steps of 256. */
     for (collections = 3; collections < 10000; collections++) hl_lane_follow(lane);
     hl_lane_follow(lane);
     death(lane, &old);
-    CHECK_EQUAL(lane->counts[0][SITE].age_ms_max, lane->counts[0][SITE].age_ms_sum);
-    CHECK(lane->counts[0][SITE].age_ms_sum <= coarse_ms() - begun + 10);
-    CHECK_EQUAL(lane->counts[0][SITE].age_max, 10000);
+    const struct hl_count *count = hl_lane_place(lane, SITE).count;
+    CHECK_EQUAL(count->age_ms_max, count->age_ms_sum);
+    CHECK(count->age_ms_sum <= coarse_ms() - begun + 10);
+    CHECK_EQUAL(count->age_max, 10000);
 }
 
 /* ---- owning ---- */
@@ -210,11 +242,35 @@ static void a_lane_that_was_left_is_taken_with_its_figures(void) {
     check_sums(SITE, 1, 100, 1, 100);
 }
 
-static void all_lanes_but_the_shared_one_can_be_owned(void) {
+static uint32_t lanes(void) {
+    uint32_t count = 0;
+    for (const struct hl_lane_record *lane = NULL; (lane = hl_lane_record_after(lane));) count++;
+    return count;
+}
+
+/* C4: what 10,000 threads that live at once take, and 100,000 of which 10 do. */
+static void there_is_a_lane_for_everybody(void) {
+    struct block block;
     begin();
-    for (uint32_t i = 0; i < HL_SHARED_LANE; i++) CHECK(acquire() != NULL);
-    errno = 0;
-    CHECK(acquire() == NULL);
+    for (uint32_t i = 1; i <= 10000; i++) {
+        struct hl_lane *lane = acquire();
+        lane->record->owner = (uint32_t)getpid();
+        birth(lane, &block, 100, SITE);
+        death(lane, &block);
+    }
+    CHECK_EQUAL(lanes(), 10001); /* and the shared one */
+    CHECK(hl_flight.header->own_bytes + hl_flight.header->page_count * HL_PAGE_SIZE < 10000 * 2560);
+    check_sums(SITE, 10000, 1000000, 10000, 1000000);
+}
+
+static void lanes_that_were_left_are_used_again(void) {
+    struct hl_lane *taken[10];
+    begin();
+    for (uint32_t i = 0; i < 100000; i++) {
+        if (i >= 10) hl_lane_release(taken[i % 10]);
+        taken[i % 10] = acquire();
+    }
+    CHECK_EQUAL(lanes(), 11);
 }
 
 static void be_nobody(unsigned number) {
@@ -224,25 +280,57 @@ static void be_nobody(unsigned number) {
 
 /* Not all threads run their destructors. */
 static void the_lane_of_a_thread_that_is_gone_is_taken(void) {
-    struct hl_lane *lane = NULL;
     begin();
-    for (uint32_t i = 0; i < HL_SHARED_LANE; i++) lane = acquire();
+    struct hl_lane *lane = acquire();
     core_threads(1, be_nobody);
     lane->record->owner = (uint32_t)collections;
     collections = 0;
-    CHECK(acquire() == lane);
+    struct hl_lane *taken = NULL;
+    for (int i = 0; i < 10 && taken != lane; i++) taken = acquire(); /* each looks at two */
+    CHECK(taken == lane);
     CHECK_EQUAL(lane->record->owner, syscall(SYS_gettid));
 }
 
+/* The kernel is not asked at each call. */
 static void without_room_there_is_no_lane(void) {
     begin();
-    hl_flight.header->page_limit = hl_flight.header->page_count;
-    CHECK(acquire() == NULL);
+    take_all_room();
+    const uint64_t refused = hl_flight.header->pages_refused;
+    for (int i = 0; i < 500; i++) CHECK(acquire() == NULL);
+    CHECK(hl_flight.header->pages_refused <= refused + 1);
     hl_flight.header->page_limit += 100;
-    CHECK(acquire() != NULL);
+    struct hl_lane *lane = NULL;
+    for (int i = 0; i < 5000 && !lane; i++) lane = acquire();
+    CHECK(lane != NULL);
+    check_lanes();
 }
 
 enum { THREADS = 64, ROUNDS = 500 };
+
+enum { CHURNS = 200 };
+
+/* Each one counts in whatever lane it gets: no two have one at a time. */
+static void take_and_leave(unsigned number) {
+    struct block block;
+    for (int i = 0; i < CHURNS; i++) {
+        struct hl_lane *lane = acquire();
+        for (uint32_t site = 0; site < 20; site++) {
+            birth(lane, &block, number, SITE + (site * 7 + number) % 90);
+            death(lane, &block);
+        }
+        hl_lane_release(lane);
+    }
+}
+
+static void threads_that_come_and_go_lose_nothing(void) {
+    begin();
+    core_threads(THREADS, take_and_leave);
+    CHECK(lanes() <= THREADS + 1);
+    const struct flight_sums all = flight_all();
+    CHECK_EQUAL(all.allocations, THREADS * CHURNS * 20);
+    CHECK_EQUAL(all.bytes_freed, THREADS * (THREADS - 1) / 2 * CHURNS * 20);
+    check_lanes();
+}
 
 static void count_in_the_shared_lane(unsigned number) {
     struct block block;
@@ -355,10 +443,46 @@ static void the_oldest_begins_anew_and_is_not_forgotten(void) {
         birth(lane, &block, 100, SITE);
         collections += age;
         death(lane, &block);
-        CHECK_EQUAL(lane->counts[0][SITE].age_max, age);
+        CHECK_EQUAL(hl_lane_place(lane, SITE).count->age_max, age);
         CHECK_EQUAL(flight_site(SITE).age_max, 9);
         hl_lane_baseline(HL_BASELINE_CLEAR);
     }
+}
+
+enum { MANY = 100000 };
+
+static uint32_t chunks_at_baseline(uint64_t baseline) {
+    uint32_t count = 0;
+    for (const struct hl_lane_record *lane = NULL; (lane = hl_lane_record_after(lane));)
+        for (const struct hl_count_chunk *chunk = NULL; (chunk = hl_chunk_after(lane, chunk));)
+            count += chunk->baseline == baseline && (!baseline || chunk->base);
+    return count;
+}
+
+/* M1, M2: what a call does for a new baseline does not depend on how many sites there are. */
+static void a_baseline_is_brought_to_what_is_touched(void) {
+    struct block block, old;
+    begin();
+    hl_flight.header->site_count = MANY;
+    struct hl_lane *lane = acquire();
+    for (uint32_t site = SITE; site < MANY; site++) {
+        birth(lane, &block, 100, site);
+        death(lane, &block);
+    }
+    birth(lane, &old, 50, SITE);
+    hl_lane_baseline(HL_BASELINE_CLEAR);
+    birth(lane, &block, 100, FAR_SITE);
+    CHECK_EQUAL(chunks_at_baseline(1), 1);
+    death(lane, &old);
+    CHECK_EQUAL(chunks_at_baseline(1), 2);
+    for (uint32_t site = SITE; site < MANY; site += 1000) hl_lane_count(lane, site);
+    CHECK(chunks_at_baseline(1) <= 103);
+    CHECK_EQUAL(flight_site(SITE).base_live_bytes, 50);
+    CHECK_EQUAL(flight_site(SITE).old_bytes_freed, 50);
+    CHECK_EQUAL(flight_site(FAR_SITE).base_live_bytes, 0);
+    CHECK_EQUAL(flight_site(MANY - 1).base_live_bytes, 0);
+    CHECK_EQUAL(flight_site(MANY - 1).allocations, 1);
+    check_lanes();
 }
 
 static void a_baseline_is_a_generation(void) {
@@ -379,6 +503,7 @@ static void a_request_is_answered_by_the_next_allocation(void) {
     struct block block;
     begin();
     struct hl_lane *lane = acquire();
+    hl_lane_asked = hl_errand_ask;
     birth(lane, &block, 100, SITE);
     hl_flight.header->request = HL_REQUEST_BASELINE;
     death(lane, &block);
@@ -402,54 +527,220 @@ static void a_word_that_is_not_gc_count_is_given_up(void) {
     CHECK(hl_gc_counter == &word);
     word = 9; /* and the VM says 0 */
     birth(lane, &block, 100, SITE);
-    CHECK(hl_gc_counter == NULL);
+    CHECK(hl_gc_counter == &hl_gc_counter_unknown);
 }
 
 /* ---- fork ---- */
 
 static struct hl_lane *mine, *others;
-static uint32_t others_index;
-static struct block shared_block, copied_block;
+static struct block shared_block, others_block;
+static uint32_t *told; /* a word that parent and children share */
+
+static void take_over(void) {
+    hl_cell_ref inherited;
+    const int saved = hl_guard_enter(&hl_thread);
+    hl_lane_stop(mine);
+    CHECK_EQUAL(hl_flight_begin_child(hl_inheritance_header(), 1), 0);
+    CHECK_EQUAL(hl_inheritance_take(hl_lane_each_chunk, &inherited), 0);
+    CHECK_EQUAL(hl_flight_become_child(), 0);
+    CHECK_EQUAL(hl_lane_after_fork_child(mine, inherited), 0);
+    hl_lane_baseline(HL_BASELINE_FORK);
+    hl_guard_leave(&hl_thread, saved);
+}
+
+static void prepare(void) {
+    const int saved = hl_guard_enter(&hl_thread);
+    hl_inheritance_prepare();
+    hl_guard_leave(&hl_thread, saved);
+}
+
+/* A child that takes over when it is told; its pid. */
+static pid_t fork_child(void (*part)(void)) {
+    prepare();
+    *told = 0;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        hl_inheritance_come_into();
+        while (!__atomic_load_n(told, __ATOMIC_ACQUIRE)) usleep(100);
+        const int failed = check_in_child(part);
+        _exit(failed != 0);
+    }
+    hl_inheritance_begin();
+    return pid;
+}
+
+static void tell_and_wait(pid_t pid) {
+    int status;
+    __atomic_store_n(told, 1, __ATOMIC_RELEASE);
+    CHECK_EQUAL(waitpid(pid, &status, 0), pid);
+    CHECK_EQUAL(status, 0);
+}
+
+static void begin_family(void) {
+    begin();
+    told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(told != MAP_FAILED);
+    mine = acquire(), others = acquire();
+}
+
+enum { SITES = 300, FIRST = 400 };
 
 static void be_a_child(void) {
     struct block block;
-    hl_flight_become_child();
-    hl_lane_after_fork_child(mine);
-    hl_lane_baseline(HL_BASELINE_FORK);
+    take_over();
+    check_lanes();
     CHECK_EQUAL(mine->record->owner, syscall(SYS_gettid));
-    /* Counted by the other thread between the copy and the fork: the allocation is there, at most its free is not. */
-    const struct flight_sums sums = flight_site(SITE);
-    CHECK(sums.frees <= sums.allocations && sums.bytes_freed <= sums.bytes_allocated);
-    CHECK_EQUAL(sums.allocations, 2);
-    /* The other's lane got a page for these counters in the parent, after the copy. */
-    hl_guard_enter(&hl_thread);
-    const hl_string_ref text = hl_flight_string("takes that page", 15);
-    hl_guard_leave(&hl_thread);
-    CHECK(text);
-    struct hl_lane *taken = acquire();
-    CHECK_EQUAL(taken->index, others_index);
-    birth(taken, &block, 5, FAR_SITE);
-    check_sums(FAR_SITE, 1, 5, 0, 0);
+    check_sums(SITE, 2, 150, 0, 0);
+    for (uint32_t site = FIRST; site < FIRST + SITES; site++) check_sums(site, 1, site, 0, 0);
+    check_sums(FAR_SITE, 0, 0, 0, 0);
     death(mine, &shared_block);
     CHECK_EQUAL(flight_site(SITE).old_frees, 1);
+    birth(mine, &block, 7, FAR_SITE);
+    check_sums(SITE, 2, 150, 1, 100);
+    check_sums(FAR_SITE, 1, 7, 0, 0);
+    CHECK_EQUAL(flight_site(SITE).base_live_bytes, 150);
+    check_lanes();
+    struct hl_lane *taken = acquire();
+    birth(taken, &block, 3, SITE);
+    check_sums(SITE, 3, 153, 1, 100);
+    taken->record->owner = 0; /* this thread has two lanes */
+    check_lanes();
 }
 
-static void a_childs_lanes_begin_as_the_copy_was(void) {
+static void count_on(void) {
     struct block block;
-    begin();
-    mine = acquire(), others = acquire();
-    others_index = others->index;
-    birth(mine, &shared_block, 100, SITE);
-    hl_flight_before_fork();
-    birth(others, &copied_block, 50, SITE);
-    death(others, &copied_block);
     birth(others, &block, 5, FAR_SITE);
-    hl_lane_complete_copy();
-    check_in_child(be_a_child);
-    hl_flight_after_fork_parent();
+    for (uint32_t site = FIRST; site < FIRST + SITES; site++) birth(site % 2 ? mine : others, &block, 1000, site);
+}
+
+/* I1 */
+static void a_childs_counts_are_those_of_the_fork_whenever_it_takes_over(void) {
+    struct block block;
+    begin_family();
+    birth(mine, &shared_block, 100, SITE);
+    birth(others, &others_block, 50, SITE);
+    for (uint32_t site = FIRST; site < FIRST + SITES; site++) birth(others, &block, site, site);
+    const pid_t pid = fork_child(be_a_child);
+    death(others, &others_block);
+    count_on();
+    hl_lane_baseline(HL_BASELINE_CLEAR);
+    count_on();
+    tell_and_wait(pid);
     check_sums(SITE, 2, 150, 1, 50);
-    check_sums(FAR_SITE, 1, 5, 0, 0);
-    CHECK_EQUAL(hl_flight.header->baseline, 0);
+    check_sums(FAR_SITE, 2, 10, 0, 0);
+    CHECK_EQUAL(hl_flight.header->baseline, 1);
+    others->record->owner = 0; /* this thread has two lanes */
+    check_lanes();
+}
+
+static uint64_t known_by_child;
+
+static void know(void) {
+    take_over();
+    check_sums(SITE, known_by_child, 100 * known_by_child, 0, 0);
+}
+
+/* Several wait at once, and each has what was at its own fork. */
+static void each_of_several_children_has_its_own_moment(void) {
+    enum { CHILDREN = 5 };
+    struct block block;
+    pid_t pids[CHILDREN];
+    begin_family();
+    for (unsigned i = 0; i < CHILDREN; i++) {
+        birth(others, &block, 100, SITE);
+        known_by_child = i + 1;
+        pids[i] = fork_child(know);
+    }
+    birth(others, &block, 100, SITE);
+    for (unsigned i = 0; i < CHILDREN; i++) tell_and_wait(pids[i]);
+    check_sums(SITE, CHILDREN + 1, 100 * (CHILDREN + 1), 0, 0);
+}
+
+static uint32_t generations_left, pages_before;
+
+static void go_down(void) {
+    struct block block;
+    take_over();
+    check_lanes();
+    birth(mine, &block, 10, SITE);
+    if (generations_left % 2) birth(acquire(), &block, 10, FAR_SITE);
+    if (generations_left == 90) pages_before = (uint32_t)hl_flight.header->page_count;
+    if (generations_left-- == 0) {
+        check_sums(SITE, 102, 1020, 0, 0);
+        CHECK(hl_flight.header->page_count <= pages_before + 32);
+        return;
+    }
+    prepare();
+    const pid_t pid = fork();
+    if (pid == 0) {
+        hl_inheritance_come_into();
+        _exit(check_in_child(go_down));
+    }
+    hl_inheritance_begin();
+    tell_and_wait(pid);
+}
+
+/* What a process inherited, its child inherits; and the file does not grow by the number of generations. */
+static void a_line_of_a_hundred_generations(void) {
+    struct block block;
+    begin_family();
+    birth(mine, &block, 10, SITE);
+    generations_left = 100;
+    const pid_t pid = fork_child(go_down);
+    tell_and_wait(pid);
+}
+
+/* That processes share, and that are no files. */
+static unsigned mappings(void) {
+    char line[512];
+    unsigned count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof(line), maps)) count += strstr(line, "/dev/zero") != NULL;
+    if (maps) fclose(maps);
+    return count;
+}
+
+static void do_nothing(void) {}
+
+/* I4: one that is gone without a word, and one that executes another program. */
+static void what_no_child_needs_is_given_back(void) {
+    struct block block;
+    begin_family();
+    birth(mine, &block, 100, SITE);
+    const unsigned before = mappings();
+    for (unsigned i = 0; i < 300; i++) {
+        const pid_t pid = fork_child(i % 2 ? do_nothing : hl_inheritance_refuse);
+        tell_and_wait(pid);
+    }
+    collections++;
+    birth(mine, &block, 100, SITE); /* in a new generation */
+    CHECK(mappings() <= before + 1);
+    check_sums(SITE, 2, 200, 0, 0);
+}
+
+static unsigned char *lasting_piece, *passing_piece;
+enum { PIECE = 3000 };
+
+static void cut_again(void) {
+    CHECK_EQUAL(lasting_piece[PIECE - 1], 7);
+    for (unsigned i = 0; i < PIECE; i++) CHECK_EQUAL(passing_piece[i], 0);
+    for (unsigned count = 0; count < 200; count++) {
+        unsigned char *piece = hl_own_passing_piece(PIECE);
+        CHECK(piece && (uintptr_t)piece % HL_CELL_SIZE == 0);
+        for (unsigned i = 0; i < PIECE; i++) CHECK_EQUAL(piece[i], 0);
+        memset(piece, 9, PIECE);
+    }
+    CHECK_EQUAL(lasting_piece[PIECE - 1], 7);
+}
+
+static void a_child_finds_zeros_in_passing_pieces_alone(void) {
+    lasting_piece = hl_own_piece(PIECE);
+    passing_piece = hl_own_passing_piece(PIECE);
+    memset(lasting_piece, 7, PIECE);
+    memset(passing_piece, 8, PIECE);
+    CHECK_EQUAL(check_in_child(cut_again), 0);
+    CHECK_EQUAL(passing_piece[0] + passing_piece[PIECE - 1], 16);
+    CHECK(hl_own_passing_piece(PIECE) > (void *)passing_piece);
 }
 
 static const struct check_test tests[] = {
@@ -460,10 +751,13 @@ static const struct check_test tests[] = {
     {"without_room_a_death_of_anothers_block_is_said_to_be_lost",
      without_room_a_death_of_anothers_block_is_said_to_be_lost},
     {"ages_are_counted_in_generations", ages_are_counted_in_generations},
-    {"an_age_survives_the_trailers_wrap", an_age_survives_the_trailers_wrap},
+    {"a_block_that_outlives_the_trailers_generations_is_no_young_one",
+     a_block_that_outlives_the_trailers_generations_is_no_young_one},
     {"ages_are_told_in_milliseconds_too", ages_are_told_in_milliseconds_too},
     {"a_lane_that_was_left_is_taken_with_its_figures", a_lane_that_was_left_is_taken_with_its_figures},
-    {"all_lanes_but_the_shared_one_can_be_owned", all_lanes_but_the_shared_one_can_be_owned},
+    {"there_is_a_lane_for_everybody", there_is_a_lane_for_everybody},
+    {"lanes_that_were_left_are_used_again", lanes_that_were_left_are_used_again},
+    {"threads_that_come_and_go_lose_nothing", threads_that_come_and_go_lose_nothing},
     {"the_lane_of_a_thread_that_is_gone_is_taken", the_lane_of_a_thread_that_is_gone_is_taken},
     {"without_room_there_is_no_lane", without_room_there_is_no_lane},
     {"the_shared_lane_loses_nothing", the_shared_lane_loses_nothing},
@@ -473,9 +767,15 @@ static const struct check_test tests[] = {
     {"a_baseline_keeps_before_and_after_apart", a_baseline_keeps_before_and_after_apart},
     {"the_next_baseline_begins_anew", the_next_baseline_begins_anew},
     {"the_oldest_begins_anew_and_is_not_forgotten", the_oldest_begins_anew_and_is_not_forgotten},
+    {"a_baseline_is_brought_to_what_is_touched", a_baseline_is_brought_to_what_is_touched},
     {"a_baseline_is_a_generation", a_baseline_is_a_generation},
     {"a_request_is_answered_by_the_next_allocation", a_request_is_answered_by_the_next_allocation},
     {"a_word_that_is_not_gc_count_is_given_up", a_word_that_is_not_gc_count_is_given_up},
-    {"a_childs_lanes_begin_as_the_copy_was", a_childs_lanes_begin_as_the_copy_was},
+    {"a_child_finds_zeros_in_passing_pieces_alone", a_child_finds_zeros_in_passing_pieces_alone},
+    {"a_childs_counts_are_those_of_the_fork_whenever_it_takes_over",
+     a_childs_counts_are_those_of_the_fork_whenever_it_takes_over},
+    {"each_of_several_children_has_its_own_moment", each_of_several_children_has_its_own_moment},
+    {"a_line_of_a_hundred_generations", a_line_of_a_hundred_generations},
+    {"what_no_child_needs_is_given_back", what_no_child_needs_is_given_back},
 };
 CHECK_MAIN(tests)

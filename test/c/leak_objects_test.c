@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "leak_objects.h"
+#include "leaks/leak_objects.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "core.h"
-#include "ruby_vm.h"
+#include "vm/ruby_vm.h"
 
 enum {
     OBJECT = 1,
@@ -49,7 +49,7 @@ static int counted(int slot) {
 
 static void search(void) {
     static const struct hl_range none;
-    const struct hl_object_page page = {(uintptr_t)slots, (uintptr_t)slots + sizeof(slots), sizeof(slots[0])};
+    struct hl_object_page page = {(uintptr_t)slots, (uintptr_t)slots + sizeof(slots), sizeof(slots[0])};
     const struct hl_roots roots = {.pages = &page, .page_count = 1};
     CHECK_EQUAL(hl_graph_create(&graph, &none, 0), 0);
     hl_objects_scan(&graph, &roots);
@@ -98,6 +98,16 @@ static void a_number_of_values_is_none(void) {
     CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[0][3])] == HL_BLOCK_REACHABLE);
 }
 
+/* What is the class of other objects. */
+static void of_the_vms_own_the_second_word_counts(void) {
+    fill("3.1.2");
+    slots[0][0] = INTERNAL | 11 << 12;
+    slots[1][0] = DATA;
+    search();
+    CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[0][1])] == HL_BLOCK_REACHABLE);
+    CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[1][1])] == HL_BLOCK_DEFINITE);
+}
+
 static void of_ruby_3_4(void) {
     const uint64_t flags[] = {OBJECT | USER_1, OBJECT | USER_4,  HASH,
                               HASH | USER_3,   STRUCT | 8 << 13, INTERNAL | 12 << 12};
@@ -139,6 +149,7 @@ static const struct check_test tests[] = {
     {"each_kind", each_kind},
     {"of_ruby_3_1", of_ruby_3_1},
     {"a_number_of_values_is_none", a_number_of_values_is_none},
+    {"of_the_vms_own_the_second_word_counts", of_the_vms_own_the_second_word_counts},
     {"of_ruby_3_4", of_ruby_3_4},
     {"of_ruby_4_0", of_ruby_4_0},
     {"texts", texts},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lifecycle.h"
+#include "lifecycle/lifecycle.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,15 +11,16 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "account/lane.h"
+#include "account/location.h"
 #include "check.h"
 #include "check_flight.h"
 #include "core.h"
 #include "fake_ruby.h"
-#include "flight.h"
+#include "flight/flight.h"
+#include "flight/site_table.h"
 #include "heapline_core.h"
-#include "lane.h"
-#include "location.h"
-#include "site_table.h"
+#include "interpose/short_way.h"
 
 static struct fake_code *code;
 static char path[600];
@@ -51,6 +52,31 @@ static unsigned files(void) {
     CHECK(output && fscanf(output, "%u", &count) == 1);
     pclose(output);
     return count;
+}
+
+/* ---- forks ---- */
+
+static void fork_again_and_again(unsigned number) {
+    for (unsigned i = 0; i < 20; i++) {
+        int status = -1;
+        pid_t child = fork();
+        if (child == 0) {
+            void *volatile block = malloc(number + 1); /* which makes it a process of its own */
+            free(block);
+            _exit(hl_flight.header->pid == (uint32_t)getpid() ? 0 : 1);
+        }
+        CHECK_EQUAL(waitpid(child, &status, 0), child);
+        CHECK_EQUAL(status, 0);
+        CHECK_EQUAL(hl_thread.busy, 0);
+        free(malloc(10));
+    }
+}
+
+/* Each child has the flight that was copied for it, and no thread is left in a guard. */
+static void threads_may_fork_at_once(void) {
+    begin("quiet");
+    core_threads(8, fork_again_and_again);
+    check_flight();
 }
 
 /* ---- the end ---- */
@@ -260,6 +286,108 @@ static void what_a_parent_does_next_disturbs_no_child(void) {
     check_flight();
 }
 
+/* ---- fork and the short way ---- */
+
+/* A return address: the key of a location, beside the line that runs. */
+static const uintptr_t CALLER = 0x4242;
+
+/* As malloc's short way does it at line 10; 0: it leaves all to the general way. */
+static int born_shortly(char **block) {
+    fake_ruby_push(code, 0);
+    *block = hl_real.malloc(24 + HL_TRAILER_SIZE);
+    struct hl_lane *lane = hl_thread.lane;
+    const int settled = lane->settled == hl_location_forgets;
+    const int counted = hl_short_birth(lane, *block, 24, CALLER, settled);
+    fake_ruby_pop();
+    if (!counted) hl_real.free(*block);
+    return counted;
+}
+
+/* As free's short way does it. */
+static int freed_shortly(char *block) {
+    struct hl_short_death death;
+    if (!hl_short_death(block, &death) || (death.aged && !hl_short_aged_end(death))) return 0;
+    if (!death.aged) hl_short_end(death, 1);
+    hl_real.free(block);
+    return 1;
+}
+
+/* As the general way does it before it counts. */
+static void follow_and_locate(void) {
+    fake_ruby_push(code, 0);
+    hl_lane_follow(hl_thread.lane);
+    hl_locate(hl_thread.lane, CALLER);
+    fake_ruby_pop();
+}
+
+static void counted_at_line_10(uint64_t allocations, uint64_t frees) {
+    const struct flight_sums sums = sums_at(0);
+    CHECK_EQUAL(sums.allocations, allocations);
+    CHECK_EQUAL(sums.frees, frees);
+}
+
+/* Where the short way answers 0 nothing was done. */
+static void go_the_short_way_in_a_child(void) {
+    char *block;
+    CHECK_EQUAL(hl_gate.open, HL_GATE_CLOSED); /* so that malloc and free take another way */
+    CHECK(heapline_enabled());
+    CHECK_EQUAL(hl_gate.open, HL_GATE_SHORT);
+    counted_at_line_10(2, 0);
+    CHECK(!born_shortly(&block)); /* its lane is fresh: it knows no location */
+    follow_and_locate();
+    CHECK(!freed_shortly(inherited)); /* born before its baseline */
+    counted_at_line_10(2, 0);
+    free(inherited);
+    counted_at_line_10(2, 1);
+    CHECK_EQUAL(sums_at(0).old_frees, 1);
+    CHECK(born_shortly(&block));
+    counted_at_line_10(3, 1);
+    CHECK(freed_shortly(block));
+    counted_at_line_10(3, 2);
+    CHECK_EQUAL(sums_at(0).old_frees, 1);
+    check_flight();
+}
+
+static int go_on[2];
+
+/* Its parent went the short way meanwhile: that is none of its counts. */
+static void come_late(void) {
+    char byte;
+    CHECK(read(go_on[0], &byte, 1) == 1);
+    CHECK(heapline_enabled());
+    counted_at_line_10(2, 0);
+    check_flight();
+}
+
+static void the_short_way_after_a_fork(void) {
+    char *block, *other;
+    begin("quiet");
+    if (!hl_real_chunked) check_skip("another allocator is below");
+    CHECK_EQUAL(hl_gate.open, HL_GATE_SHORT);
+    fake_ruby.gc_count = 3; /* so that ticks have begun, and the age of a block can be told shortly */
+    follow_and_locate();
+    CHECK(born_shortly(&block) && born_shortly(&other));
+    inherited = block;
+    check_in_child(go_the_short_way_in_a_child);
+    counted_at_line_10(2, 0);
+    CHECK(pipe(go_on) == 0);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        come_late();
+        below_exit((int)check_failures());
+    }
+    CHECK(!freed_shortly(block)); /* the fork is a new moment: what the child is to find has to be kept first */
+    counted_at_line_10(2, 0);
+    follow_and_locate();
+    CHECK(freed_shortly(block) && born_shortly(&block) && freed_shortly(block) && freed_shortly(other));
+    counted_at_line_10(3, 3);
+    CHECK(write(go_on[1], "", 1) == 1);
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    check_flight();
+}
+
 /* ---- fork while other threads allocate ---- */
 
 enum { THREADS = 16, FORKS = 60 };
@@ -287,12 +415,14 @@ static void be_a_child_of_threads(void) {
     const struct flight_sums sums = sums_at(4999);
     CHECK(block && sums.allocations >= 1 && sums.frees <= sums.allocations);
     for (unsigned position = 0; position < 5000; position += 37) free(allocate_at(position, 20));
+    const struct flight_sums *sites = flight_sites();
     for (uint32_t site = HL_SITE_FIRST; site < hl_flight.header->site_count; site++) {
-        const struct flight_sums each = flight_site(site);
+        const struct flight_sums each = sites[site];
         CHECK(each.frees <= each.allocations && each.bytes_freed <= each.bytes_allocated);
         CHECK(each.allocations == 0 || hl_site_record(site)->ready); /* S1 */
     }
-    for (unsigned position = 0; position < 5000; position += 37) CHECK(sums_at(position).allocations > 0);
+    for (unsigned position = 0; position < 5000; position += 37)
+        CHECK(sites[flight_find("/app/a.rb", 10 + position)].allocations > 0);
     free(block);
     check_flight();
 }
@@ -311,6 +441,7 @@ static void children_of_a_busy_process_work(void) {
 }
 
 static const struct check_test tests[] = {
+    {"threads_may_fork_at_once", threads_may_fork_at_once},
     {"a_normal_end_leaves_no_file", a_normal_end_leaves_no_file},
     {"kept_files_say_how_it_ended", kept_files_say_how_it_ended},
     {"an_exec_is_said_in_the_file", an_exec_is_said_in_the_file},
@@ -318,6 +449,7 @@ static const struct check_test tests[] = {
     {"children_are_left_alone_where_nobody_follows", children_are_left_alone_where_nobody_follows},
     {"a_child_by_a_bare_system_call_is_no_exception", a_child_by_a_bare_system_call_is_no_exception},
     {"what_a_parent_does_next_disturbs_no_child", what_a_parent_does_next_disturbs_no_child},
+    {"the_short_way_after_a_fork", the_short_way_after_a_fork},
     {"children_of_a_busy_process_work", children_of_a_busy_process_work},
 };
 CHECK_MAIN(tests)

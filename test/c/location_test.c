@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "location.h"
+#include "account/location.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/real_malloc.h"
 #include "check.h"
 #include "check_flight.h"
 #include "core.h"
 #include "fake_ruby.h"
-#include "flight.h"
-#include "library.h"
-#include "real_malloc.h"
-#include "site_table.h"
+#include "flight/flight.h"
+#include "flight/library.h"
+#include "flight/site_table.h"
 
 static struct fake_code *code;
 
@@ -65,13 +65,20 @@ static void the_nearest_ruby_frame_is_the_place(void) {
     check_flight();
 }
 
+/* What was counted at no line. */
+static uint64_t native_count(void) {
+    uint64_t count = 0;
+    for (uint32_t site = HL_SITE_FIRST; site < hl_flight.header->site_count; site++)
+        if (hl_site_record(site)->kind == HL_KIND_NATIVE) count += flight_site(site).allocations;
+    return count;
+}
+
 static void without_a_ruby_frame_the_caller_is_the_place(void) {
     begin();
+    const uint64_t before = native_count();
     for (int i = 0; i < 3; i++) fake_ruby_push_c();
     allocate();
-    const uint32_t site = hl_flight.header->site_count - 1;
-    CHECK_EQUAL(hl_site_record(site)->kind, HL_KIND_NATIVE);
-    CHECK_EQUAL(flight_site(site).allocations, 1);
+    CHECK_EQUAL(native_count(), before + 1);
 }
 
 /* Trap 1 of the design: a thread has its ec before it has a frame. */
@@ -79,9 +86,10 @@ static void a_threads_first_frame_may_be_missing(void) {
     void *frame = NULL;
     begin();
     char *ec = *fake_ruby_ec_word();
+    const uint64_t before = native_count();
     memcpy(ec + HL_EC_FRAME, &frame, sizeof(frame));
     allocate();
-    CHECK_EQUAL(hl_site_record(hl_flight.header->site_count - 1)->kind, HL_KIND_NATIVE);
+    CHECK_EQUAL(native_count(), before + 1);
 }
 
 static void each_form_of_a_path_is_read(void) {
@@ -112,6 +120,137 @@ static void caches_that_overflow_answer_no_place_wrongly(void) {
     check_flight();
 }
 
+/* As many as there are, far more than the caches have room for: none is taken for another. */
+static void each_tag_has_its_sites(void) {
+    enum { TAGS = 3000 };
+    static const uint32_t far[] = {1, 1 << 10, 1 << 16, HL_TAGS_MAX - 1};
+    char name[32];
+    begin();
+    for (uint32_t i = 0; i < TAGS; i++) {
+        const int length = snprintf(name, sizeof(name), "tenant %u", i);
+        const int saved = hl_guard_enter(&hl_thread);
+        hl_thread.tag = hl_tag_intern(name, (size_t)length);
+        hl_guard_leave(&hl_thread, saved);
+        allocate_at(code, 7);
+    }
+    for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
+        hl_thread.tag = far[i];
+        for (unsigned position = 20; position < 24; position++) allocate_at(code, position);
+    }
+    hl_thread.tag = 0;
+    unsigned found = 0, of_far = 0;
+    for (uint32_t site = HL_SITE_FIRST; site < hl_flight.header->site_count; site++) {
+        const struct hl_site_record *record = hl_site_record(site);
+        if (record->kind != HL_KIND_RUBY || !record->tag) continue;
+        CHECK_EQUAL(flight_site(site).allocations, 1);
+        found += record->line == 17;
+        of_far += record->line >= 30;
+    }
+    CHECK_EQUAL(found, TAGS);
+    CHECK_EQUAL(of_far, 4 * sizeof(far) / sizeof(far[0]));
+}
+
+/* ---- methods of the VM's own (W3) ---- */
+
+static struct fake_code *map_in_ruby(void) {
+    struct fake_code *map = fake_ruby_compile("<internal:array>", "map", 240, 20);
+    fake_ruby_define(map, "Array", 0);
+    return map;
+}
+
+static void a_method_of_the_vms_own_counts_where_it_is_called(void) {
+    begin();
+    struct fake_code *map = map_in_ruby(), *nested = fake_ruby_compile("<internal:kernel>", "then", 60, 9);
+    for (unsigned line = 11; line < 14; line++) {
+        fake_ruby_push(code, line - 10);
+        allocate_at(map, 5);
+        fake_ruby_push_c();
+        fake_ruby_push(map, 3);
+        fake_ruby_push_c();
+        allocate_at(nested, 2);
+        for (int i = 0; i < 3; i++) fake_ruby_pop();
+        CHECK_EQUAL(count_at("/app/a.rb", line), 2);
+        CHECK(label_is(flight_find("/app/a.rb", line), "Array#map"));
+        fake_ruby_pop();
+    }
+    CHECK_EQUAL(flight_find("<internal:array>", 245), 0);
+    CHECK_EQUAL(flight_find("<internal:kernel>", 62), 0);
+    const unsigned asked = fake_ruby.lines_asked;
+    fake_ruby_push(code, 2);
+    for (int i = 0; i < 1000; i++) allocate_at(map, 5);
+    CHECK_EQUAL(count_at("/app/a.rb", 12), 1002);
+    CHECK_EQUAL(fake_ruby.lines_asked, asked);
+    CHECK_EQUAL(hl_flight.header->mismatches, 0);
+    check_flight();
+}
+
+/* … instead of that of the method in which the line stands. */
+static void what_a_line_calls_gives_the_label(void) {
+    begin();
+    struct fake_code *map = map_in_ruby(), *select = fake_ruby_compile("<internal:array>", "select", 270, 9);
+    fake_ruby_push(code, 1);
+    allocate();
+    CHECK(label_is(flight_find("/app/a.rb", 11), "work"));
+    allocate_at(map, 1);
+    CHECK(label_is(flight_find("/app/a.rb", 11), "Array#map"));
+    allocate_at(select, 1);
+    allocate();
+    CHECK(label_is(flight_find("/app/a.rb", 11), "Array#map"));
+    CHECK_EQUAL(count_at("/app/a.rb", 11), 4);
+}
+
+/* While the VM starts. */
+static void a_method_of_the_vms_own_that_nobody_called_stays(void) {
+    begin();
+    struct fake_code *prelude = fake_ruby_compile("<internal:gem_prelude>", "<internal:gem_prelude>", 1, 9);
+    struct fake_code *map = map_in_ruby();
+    fake_ruby_push(prelude, 1);
+    allocate_at(map, 1);
+    allocate();
+    CHECK_EQUAL(count_at("<internal:gem_prelude>", 2), 2);
+    const unsigned asked = fake_ruby.lines_asked;
+    for (int i = 0; i < 100; i++) allocate();
+    CHECK_EQUAL(fake_ruby.lines_asked, asked);
+    CHECK_EQUAL(count_at("<internal:gem_prelude>", 2), 102);
+    CHECK_EQUAL(hl_flight.header->mismatches, 0);
+}
+
+static void its_caller_may_go(void) {
+    begin();
+    struct fake_code *map = map_in_ruby();
+    for (unsigned i = 1; i <= 50; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "(eval %u)", i);
+        fake_ruby_discard(code);
+        fake_ruby_recompile(code, path, i);
+        fake_ruby_push(code, 0);
+        for (int each = 0; each < 3; each++) allocate_at(map, 0);
+        fake_ruby_pop();
+        CHECK_EQUAL(count_at(path, i), 3);
+    }
+}
+
+static void methods_of_the_vms_own_are_shown_where_it_is_asked_for(void) {
+    core_start("3.4.1", "quiet,internal");
+    fake_ruby_boot();
+    code = fake_ruby_compile("/app/a.rb", "work", 10, 50);
+    struct fake_code *map = map_in_ruby();
+    fake_ruby_push(code, 1);
+    allocate_at(map, 5);
+    CHECK_EQUAL(count_at("<internal:array>", 245), 1);
+    CHECK_EQUAL(count_at("/app/a.rb", 11), 0);
+}
+
+static void the_public_way_passes_them_over_too(void) {
+    core_start("3.4.1", "quiet,public");
+    fake_ruby_boot();
+    code = fake_ruby_compile("/app/a.rb", "work", 10, 50);
+    struct fake_code *map = map_in_ruby();
+    fake_ruby_push(code, 1);
+    allocate_at(map, 5);
+    CHECK_EQUAL(count_at("/app/a.rb", 11), 1);
+}
+
 /* ---- code that goes (W2, K1) ---- */
 
 static void freed_code_is_forgotten(void) {
@@ -126,6 +265,24 @@ static void freed_code_is_forgotten(void) {
         CHECK_EQUAL(count_at(path, i), 3);
     }
     CHECK(same > 100 || !hl_real_chunked); /* glibc gives the place again; else this test would test nothing */
+    check_flight();
+}
+
+/* A lane that has settled looks at one word alone; before, it threw out what rests on code that is gone. */
+static void freed_code_is_forgotten_by_lanes_that_settled(void) {
+    begin();
+    for (unsigned i = 1; i <= 20; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "(eval %u)", i);
+        allocate_at(code, 1);
+        fake_ruby_discard(code);
+        fake_ruby_recompile(code, path, i);
+        for (int each = 0; each <= HL_LOCATION_SLOTS_MOST; each++) allocate_at(code, 0);
+        if (hl_gate.open == HL_GATE_SHORT) CHECK_EQUAL(hl_thread.lane->settled, hl_location_forgets);
+        CHECK_EQUAL(count_at(path, i), HL_LOCATION_SLOTS_MOST + 1);
+        allocate_at(code, 1);
+        CHECK_EQUAL(count_at(path, i + 1), 1);
+    }
     check_flight();
 }
 
@@ -158,7 +315,7 @@ static void each_fiber_has_its_frames(void) {
         fake_ruby_switch(second);
         allocate();
     }
-    CHECK_EQUAL(count_at("/app/a.rb", 11), 1 + 20); /* the second fiber was allocated there too */
+    CHECK_EQUAL(count_at("/app/a.rb", 11), 2 + 20); /* the second thread and its fiber were allocated there */
     CHECK_EQUAL(count_at("/app/a.rb", 12), 20);
 }
 
@@ -182,6 +339,112 @@ static void an_ec_that_was_never_proven_is_not_followed_once_freed(void) {
     fake_ruby_free_fiber(fiber);
     allocate();
     CHECK_EQUAL(count_at("/app/a.rb", 11), 0);
+}
+
+static void run_fibers(void *const *fibers, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        fake_ruby_switch(fibers[i]);
+        allocate();
+    }
+}
+
+/* However many fibers take turns: it is their thread that is proven. */
+static void the_fibers_of_a_thread_need_no_proof_each(void) {
+    enum { FIBERS = 1000, ROUNDS = 3 };
+    void *fibers[FIBERS];
+    begin();
+    fibers[0] = fake_ruby_fiber();
+    fake_ruby_push(code, 1);
+    allocate();
+    for (unsigned i = 1; i < FIBERS; i++) {
+        fibers[i] = fake_ruby_fiber_of_thread();
+        fake_ruby_push(code, 2);
+    }
+    const uint64_t at_first = count_at("/app/a.rb", 11), later = count_at("/app/a.rb", 12);
+    const unsigned asked = fake_ruby.threads_asked;
+    for (int round = 0; round < ROUNDS; round++) run_fibers(fibers, FIBERS);
+    CHECK_EQUAL(fake_ruby.threads_asked, asked);
+    CHECK_EQUAL(count_at("/app/a.rb", 11) - at_first, ROUNDS);
+    CHECK_EQUAL(count_at("/app/a.rb", 12) - later, ROUNDS * (FIBERS - 1));
+    check_flight();
+}
+
+/* … and fibers that end take nobody's proof away. */
+static void short_lived_fibers_need_no_proof_each(void) {
+    enum { FIBERS = 2000 };
+    begin();
+    void *first = fake_ruby_fiber();
+    fake_ruby_push(code, 1);
+    allocate();
+    const unsigned asked = fake_ruby.threads_asked;
+    for (unsigned i = 0; i < FIBERS; i++) {
+        void *fiber = fake_ruby_fiber_of_thread();
+        fake_ruby_push(code, 2);
+        allocate();
+        fake_ruby_switch(first);
+        fake_ruby_free_fiber(fiber);
+        allocate();
+    }
+    CHECK_EQUAL(fake_ruby.threads_asked, asked);
+    CHECK_EQUAL(count_at("/app/a.rb", 12), FIBERS);
+}
+
+/* The thread's first fiber, in which it ended, is freed, or the thread is too. */
+static void what_ran_a_thread_that_is_gone_is_not_followed(void (*free_it)(void *)) {
+    begin();
+    void *first = fake_ruby_fiber();
+    fake_ruby_push(code, 1);
+    allocate();
+    void *second = fake_ruby_fiber_of_thread();
+    fake_ruby_push(code, 2);
+    allocate();
+    fake_ruby_switch(first);
+    allocate();
+    fake_ruby_free_fiber(second);
+    const uint64_t before = count_at("/app/a.rb", 11);
+    free_it(first);
+    for (int i = 0; i < 3; i++) allocate();
+    CHECK_EQUAL(count_at("/app/a.rb", 11), before);
+}
+
+static void a_gone_threads_first_fiber_is_not_followed(void) {
+    what_ran_a_thread_that_is_gone_is_not_followed(fake_ruby_free_fiber);
+}
+
+static void a_gone_thread_is_not_followed(void) {
+    what_ran_a_thread_that_is_gone_is_not_followed(fake_ruby_free_thread);
+}
+
+static void *come_and_go(void *unused) {
+    enum { THREADS = 200, SWITCHES = 20 };
+    (void)unused;
+    for (int i = 0; i < THREADS; i++) {
+        void *first = fake_ruby_fiber();
+        fake_ruby_push(code, 3);
+        allocate();
+        void *second = fake_ruby_fiber_of_thread();
+        fake_ruby_push(code, 4);
+        for (int each = 0; each < SWITCHES; each++) {
+            fake_ruby_switch(each % 2 ? second : first);
+            allocate();
+        }
+        fake_ruby_switch(first);
+        fake_ruby_free_fiber(second);
+        fake_ruby_free_thread(first);
+        allocate(); /* nothing of the VM's runs here now */
+    }
+    return NULL;
+}
+
+/* Threads end, and their memory is used again for others', while others switch. */
+static void threads_with_fibers_come_and_go(void) {
+    enum { NATIVE = 4 };
+    pthread_t threads[NATIVE];
+    begin();
+    for (int i = 0; i < NATIVE; i++) pthread_create(&threads[i], NULL, come_and_go, NULL);
+    for (int i = 0; i < NATIVE; i++) pthread_join(threads[i], NULL);
+    CHECK_EQUAL(count_at("/app/a.rb", 14), NATIVE * 200 * 10);
+    check_flight();
 }
 
 static void *use_anothers_ec(void *fiber) {
@@ -316,11 +579,24 @@ static const struct check_test tests[] = {
     {"each_form_of_a_path_is_read", each_form_of_a_path_is_read},
     {"a_line_that_is_known_is_not_asked_for_again", a_line_that_is_known_is_not_asked_for_again},
     {"caches_that_overflow_answer_no_place_wrongly", caches_that_overflow_answer_no_place_wrongly},
+    {"each_tag_has_its_sites", each_tag_has_its_sites},
+    {"a_method_of_the_vms_own_counts_where_it_is_called", a_method_of_the_vms_own_counts_where_it_is_called},
+    {"what_a_line_calls_gives_the_label", what_a_line_calls_gives_the_label},
+    {"a_method_of_the_vms_own_that_nobody_called_stays", a_method_of_the_vms_own_that_nobody_called_stays},
+    {"its_caller_may_go", its_caller_may_go},
+    {"methods_of_the_vms_own_are_shown_where_it_is_asked_for", methods_of_the_vms_own_are_shown_where_it_is_asked_for},
+    {"the_public_way_passes_them_over_too", the_public_way_passes_them_over_too},
     {"freed_code_is_forgotten", freed_code_is_forgotten},
+    {"freed_code_is_forgotten_by_lanes_that_settled", freed_code_is_forgotten_by_lanes_that_settled},
     {"code_outside_malloc_memory_is_never_cached", code_outside_malloc_memory_is_never_cached},
     {"each_fiber_has_its_frames", each_fiber_has_its_frames},
     {"a_freed_ec_is_not_followed", a_freed_ec_is_not_followed},
     {"an_ec_that_was_never_proven_is_not_followed_once_freed", an_ec_that_was_never_proven_is_not_followed_once_freed},
+    {"the_fibers_of_a_thread_need_no_proof_each", the_fibers_of_a_thread_need_no_proof_each},
+    {"short_lived_fibers_need_no_proof_each", short_lived_fibers_need_no_proof_each},
+    {"a_gone_threads_first_fiber_is_not_followed", a_gone_threads_first_fiber_is_not_followed},
+    {"a_gone_thread_is_not_followed", a_gone_thread_is_not_followed},
+    {"threads_with_fibers_come_and_go", threads_with_fibers_come_and_go},
     {"a_thread_that_is_not_rubys_has_no_frames", a_thread_that_is_not_rubys_has_no_frames},
     {"a_known_line_needs_no_gvl", a_known_line_needs_no_gvl},
     {"an_unknown_line_is_found_without_the_gvl", an_unknown_line_is_found_without_the_gvl},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "memory_maps.h"
+#include "platform/memory_maps.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "native_stack.h"
+#include "vm/native_stack.h"
 
 #include <alloca.h>
 #include <pthread.h>
@@ -11,8 +11,8 @@
 
 #include "check.h"
 #include "core.h"
-#include "guard.h"
-#include "platform.h"
+#include "platform/platform.h"
+#include "state/guard.h"
 
 enum { MOST = 64 };
 
@@ -22,6 +22,12 @@ struct frames {
 };
 
 static struct frames ours, theirs;
+
+/* Stacks know the libraries of the site table. */
+static void start(void) {
+    core_tables(100);
+    CHECK_EQUAL(hl_stack_create(), 0);
+}
 
 static _Unwind_Reason_Code note(struct _Unwind_Context *context, void *unused) {
     (void)unused;
@@ -86,7 +92,7 @@ __attribute__((noinline)) static void sort(void) {
 }
 
 static void walks_as_libgcc_does(void) {
-    CHECK_EQUAL(hl_stack_create(), 0);
+    start();
     for (int again = 0; again < 3; again++) {
         allocate();
         with_alloca(5);
@@ -104,7 +110,7 @@ __attribute__((noinline)) static void deep(int depth) {
 }
 
 static void a_deep_stack_is_cut(void) {
-    CHECK_EQUAL(hl_stack_create(), 0);
+    start();
     deep(200);
     CHECK_EQUAL(ours.count, HL_STACK_FRAMES);
 }
@@ -115,7 +121,7 @@ static void *in_thread(void *unused) {
 }
 
 static void walks_in_threads(void) {
-    CHECK_EQUAL(hl_stack_create(), 0);
+    start();
     for (int i = 0; i < 3; i++) {
         pthread_t thread;
         CHECK_EQUAL(pthread_create(&thread, NULL, in_thread, NULL), 0);
@@ -126,7 +132,7 @@ static void walks_in_threads(void) {
 /* Code without unwind tables, as a JIT's: the walk ends there. */
 static void stops_where_nothing_is_known(void) {
     uint64_t frames[HL_STACK_FRAMES];
-    CHECK_EQUAL(hl_stack_create(), 0);
+    start();
     CHECK_EQUAL(hl_stack_walk(0x1000, frames), 1);
     CHECK_EQUAL(frames[0], 0x1000);
 }
@@ -139,7 +145,7 @@ __attribute__((noinline)) static uint32_t number_here(void) {
 
 static void equal_stacks_have_one_number(void) {
     uint32_t numbers[3], other;
-    CHECK_EQUAL(hl_stack_create(), 0);
+    start();
     for (volatile int i = 0; i < 3; i++) numbers[i] = number_here();
     other = number_here();
     CHECK(numbers[0] != 0);
@@ -158,7 +164,7 @@ __attribute__((noinline)) static void intern_much(unsigned number) {
 }
 
 static void threads_intern_one_stack_once(void) {
-    CHECK_EQUAL(hl_stack_create(), 0);
+    start();
     core_threads(8, intern_much);
     for (unsigned i = 1; i < 8; i++) CHECK_EQUAL(from_threads[i], from_threads[0]);
 }

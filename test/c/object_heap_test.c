@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "object_heap.h"
+#include "vm/object_heap.h"
 
 #include "check.h"
 #include "core.h"
 #include "fake_ruby.h"
-#include "flight.h"
+#include "flight/flight.h"
 
 static const struct hl_figures *measured(const char *version) {
     core_start(version, "");

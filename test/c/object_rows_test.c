@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "object_rows.h"
+#include "objects/object_rows.h"
 
 #include <stdlib.h>
 
+#include "account/lane.h"
 #include "check.h"
 #include "core.h"
-#include "flight.h"
-#include "lane.h"
-#include "object_classes.h"
-#include "object_fold.h"
-#include "object_table.h"
+#include "flight/flight.h"
+#include "objects/object_classes.h"
+#include "objects/object_table.h"
 
 enum { SITE = HL_SITE_FIRST, T_OBJECT = 1, T_STRING = 5 };
 static const uintptr_t HEAP = 0x7f1234560000;
 
 static void begin(void) {
     core_tables(1000);
-    CHECK_EQUAL(hl_object_table_create(40), 0);
+    CHECK_EQUAL(hl_object_table_create(40, 16384), 0);
     CHECK_EQUAL(hl_object_rows_create(), 0);
     CHECK_EQUAL(hl_object_classes_create(), 0);
 }
@@ -73,6 +72,61 @@ static void since_a_baseline(void) {
     CHECK_EQUAL(figures->freed, 2);
     CHECK_EQUAL(figures->old_freed, 1);
     CHECK_EQUAL(figures->old_bytes_freed, 40);
+}
+
+struct told {
+    uint64_t now, least, most; /* generations */
+    unsigned count;
+};
+
+static void tell(void *context, uintptr_t object, struct hl_object_entry entry) {
+    struct told *told = context;
+    const uint64_t born = hl_object_born_at(entry.birth);
+    (void)object;
+    told->least = told->count == 0 || born < told->least ? born : told->least;
+    told->most = told->count == 0 || born > told->most ? born : told->most;
+    told->count++;
+}
+
+static void put(unsigned slot, uint64_t now) {
+    const uintptr_t object = HEAP + 40 + slot * 40;
+    struct hl_object_region *region = hl_object_region(object);
+    if (!region) region = hl_object_region_make(object);
+    if (!region) abort();
+    CHECK(hl_object_fits(region, object));
+    hl_object_put(region, hl_object_place(region, object), 1, hl_object_birth_now(now));
+}
+
+/* Q3 */
+static void births_are_exact_for_long_and_never_told_as_new(void) {
+    struct told told = {0};
+    begin();
+    uint64_t now = 100;
+    for (unsigned slot = 0; slot < 200; slot++, now += HL_OBJECT_BIRTH_EXACT / 20) put(slot, now);
+    hl_object_table_each(tell, &told);
+    CHECK_EQUAL(told.count, 200);
+    CHECK_EQUAL(told.most, now - HL_OBJECT_BIRTH_EXACT / 20); /* the last one */
+    CHECK_EQUAL(told.least, hl_object_rows.origin - 1);       /* the first ones are older than this */
+    CHECK(now - told.least > HL_OBJECT_BIRTH_EXACT && now - told.least <= HL_OBJECT_BIRTH_MASK);
+}
+
+static void which_side_of_the_baseline_a_birth_was_on_is_known_for_ever(void) {
+    struct told told = {0};
+    begin();
+    put(0, 7);
+    hl_object_rows.old_below = 8;
+    put(1, 8);
+    put(2, 3ull << 32);
+    put(3, (3ull << 32) + 2 * HL_OBJECT_BIRTH_MASK);
+    hl_object_table_each(tell, &told);
+    CHECK_EQUAL(told.least, 7);
+    CHECK_EQUAL(told.count, 4);
+    const char *since = hl_object_place(hl_object_region(HEAP + 80), HEAP + 80);
+    CHECK(hl_object_born_at(hl_object_entry_at(since).birth) >= 8);
+    hl_object_rows.old_below = hl_object_rows.origin + HL_OBJECT_BIRTH_MASK; /* a further baseline */
+    CHECK(hl_object_born_at(hl_object_entry_at(since).birth) < hl_object_rows.old_below);
+    put(4, hl_object_rows.origin + 2 * (uint64_t)HL_OBJECT_BIRTH_MASK);
+    CHECK_EQUAL(hl_object_entry_at(since).birth, HL_BORN_BEFORE_BASELINE);
 }
 
 static void a_class_that_is_freed_gives_up_its_address(void) {
@@ -137,6 +191,35 @@ static void rows_of_freed_classes_are_brought_together(void) {
     CHECK_EQUAL(hl_object_row(kept)->freed, 0);
 }
 
+/* No slow look-up for an object of each of 20,000 classes in turn. */
+static void the_cache_follows_the_number_of_rows(void) {
+    enum { CLASSES = 20000, ROUNDS = 8 };
+    static uint32_t rows[CLASSES];
+    begin();
+    for (uint64_t round = 0; round < ROUNDS; round++)
+        for (uint64_t i = 0; i < CLASSES; i++) {
+            const uint32_t row = birth(SITE, key(T_OBJECT, (i + 1) * 40));
+            CHECK(!round || row == rows[i]);
+            rows[i] = row;
+        }
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < CLASSES; i++) kept += hl_object_row_kept(SITE, key(T_OBJECT, (i + 1) * 40)) == rows[i];
+    CHECK(kept > CLASSES / 100 * 98);
+    CHECK_EQUAL(hl_flight.header->objects_allocated, CLASSES * ROUNDS);
+}
+
+/* Also where as many classes were freed in between as there are tags, and nothing was born. */
+static void a_class_where_a_freed_one_was_has_its_own_row(void) {
+    enum { TAGS = 256 };
+    begin();
+    for (uint64_t i = 0; i < TAGS; i++) birth(SITE, key(T_OBJECT, (i + 1) * 40));
+    const uint32_t row = hl_object_row_kept(SITE, key(T_OBJECT, 40));
+    CHECK(row != 0);
+    for (uint64_t i = 0; i < TAGS; i++) hl_object_class_gone((i + 1) * 40);
+    CHECK_EQUAL(hl_object_row_kept(SITE, key(T_OBJECT, 40)), 0);
+    CHECK(birth(SITE, key(T_OBJECT, 40)) != row);
+}
+
 static void an_object_in_a_slot_of_another_size(void) {
     begin();
     const uint32_t row = birth(SITE, key(T_OBJECT, 0x1000));
@@ -182,10 +265,15 @@ static const struct check_test tests[] = {
     {"a_row_for_each_site_and_class", a_row_for_each_site_and_class},
     {"deaths_ages_and_what_was_temporary", deaths_ages_and_what_was_temporary},
     {"since_a_baseline", since_a_baseline},
+    {"births_are_exact_for_long_and_never_told_as_new", births_are_exact_for_long_and_never_told_as_new},
+    {"which_side_of_the_baseline_a_birth_was_on_is_known_for_ever",
+     which_side_of_the_baseline_a_birth_was_on_is_known_for_ever},
     {"a_class_that_is_freed_gives_up_its_address", a_class_that_is_freed_gives_up_its_address},
     {"classes_come_and_go", classes_come_and_go},
     {"without_room_objects_count_as_other", without_room_objects_count_as_other},
     {"rows_of_freed_classes_are_brought_together", rows_of_freed_classes_are_brought_together},
+    {"the_cache_follows_the_number_of_rows", the_cache_follows_the_number_of_rows},
+    {"a_class_where_a_freed_one_was_has_its_own_row", a_class_where_a_freed_one_was_has_its_own_row},
     {"an_object_in_a_slot_of_another_size", an_object_in_a_slot_of_another_size},
     {"beginning_anew", beginning_anew},
     {"a_child_s_rows_agree_with_what_lives", a_child_s_rows_agree_with_what_lives},

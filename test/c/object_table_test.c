@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "object_table.h"
+#include "objects/object_table.h"
 
 #include <stdlib.h>
 
 #include "check.h"
 #include "core.h"
-#include "flight.h"
+#include "flight/flight.h"
 
 enum { SLOT = 40 };
 static const uintptr_t HEAP = 0x7f1234560000;
 
 static void begin(void) {
     core_tables(1000);
-    CHECK_EQUAL(hl_object_table_create(SLOT), 0);
+    CHECK_EQUAL(hl_object_table_create(SLOT, 16384), 0);
 }
 
 /* The address of slot `number` of a page that begins at `page` with a header of `header` bytes. */
@@ -24,6 +24,7 @@ static struct hl_object_region *put(uintptr_t object, uint32_t row, uint32_t bir
     struct hl_object_region *region = hl_object_region(object);
     if (!region) region = hl_object_region_make(object);
     if (!region) abort();
+    if (!region->live) hl_object_region_learn(region, SLOT);
     CHECK(hl_object_fits(region, object));
     hl_object_put(region, hl_object_place(region, object), row, birth);
     return region;
@@ -94,6 +95,39 @@ static void a_walk_tells_each_address(void) {
     CHECK_EQUAL(seen.sum, sum);
 }
 
+static void sum_up(void *context, uintptr_t object, struct hl_object_entry found) {
+    struct seen *seen = context;
+    seen->count++;
+    seen->sum += object;
+    CHECK_EQUAL(found.row, 5);
+}
+
+/* Ruby 4.1: pages of 64 KiB, each with slots of a size of its own. */
+static void pages_have_slots_of_any_size(void) {
+    static const uint16_t SIZES[] = {32, 40, 64, 80, 96, 128, 160, 256, 512, 640, 768, 1024};
+    struct seen seen = {0, 0};
+    uint64_t sum = 0, count = 0;
+    core_tables(1000);
+    CHECK_EQUAL(hl_object_table_create(32, HL_REGION_BYTES), 0);
+    for (unsigned i = 0; i < sizeof(SIZES) / sizeof(SIZES[0]); i++) {
+        const uintptr_t page = HEAP + (uintptr_t)i * HL_REGION_BYTES;
+        struct hl_object_region *region = hl_object_region_make(page);
+        if (!region) abort();
+        hl_object_region_learn(region, SIZES[i]);
+        for (uintptr_t object = page + 8 + i * 8; object + SIZES[i] <= page + HL_REGION_BYTES; object += SIZES[i]) {
+            CHECK(hl_object_fits(region, object));
+            CHECK_EQUAL(hl_object_entry_at(hl_object_place(region, object)).row, 0);
+            hl_object_put(region, hl_object_place(region, object), 5, 1);
+            sum += object;
+            count++;
+        }
+        CHECK(!hl_object_fits(region, page + 16 + i * 8));
+    }
+    hl_object_table_each(sum_up, &seen);
+    CHECK_EQUAL(seen.count, count);
+    CHECK_EQUAL(seen.sum, sum);
+}
+
 static void what_does_not_lie_in_the_raster_is_refused(void) {
     begin();
     struct hl_object_region *region = put(HEAP + 48, 1, 1);
@@ -105,11 +139,12 @@ static void what_does_not_lie_in_the_raster_is_refused(void) {
 static void an_empty_region_forgets_its_page(void) {
     begin();
     struct hl_object_region *region = put(HEAP + 48, 1, 1);
-    region->slot_bytes = 80;
     erase(HEAP + 48);
     CHECK_EQUAL(region->live, 0);
-    CHECK_EQUAL(region->slot_bytes, 0);
+    hl_object_region_learn(region, 80);
     CHECK(hl_object_fits(region, HEAP + 56));
+    CHECK(!hl_object_fits(region, HEAP + 96));
+    CHECK(hl_object_fits(region, HEAP + 136));
 }
 
 static void the_memory_of_empty_regions_is_used_again(void) {
@@ -171,6 +206,7 @@ static const struct check_test tests[] = {
     {"every_slot_of_a_page_has_a_place_of_its_own", every_slot_of_a_page_has_a_place_of_its_own},
     {"rows_and_births_keep_all_their_bits", rows_and_births_keep_all_their_bits},
     {"a_walk_tells_each_address", a_walk_tells_each_address},
+    {"pages_have_slots_of_any_size", pages_have_slots_of_any_size},
     {"what_does_not_lie_in_the_raster_is_refused", what_does_not_lie_in_the_raster_is_refused},
     {"an_empty_region_forgets_its_page", an_empty_region_forgets_its_page},
     {"the_memory_of_empty_regions_is_used_again", the_memory_of_empty_regions_is_used_again},

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "options.h"
+#include "state/options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "flight_layout.h"
-#include "text.h"
+#include "platform/text.h"
 
 static void read_from(const char *text) {
     memset(&hl_options, 0, sizeof(hl_options));
@@ -21,13 +20,13 @@ static void nothing_asked_for(void) {
     unsetenv("HEAPLINE_TOP");
     read_from(NULL);
     CHECK(!hl_options.quiet && !hl_options.keep && !hl_options.output && !hl_options.nofollow);
-    CHECK(!hl_options.gc && !hl_options.public_api && !hl_options.top_pid);
-    CHECK_EQUAL(hl_options.sites, HL_SITES_MAX);
+    CHECK(!hl_options.gc && !hl_options.public_api && !hl_options.internal && !hl_options.top_pid);
+    CHECK_EQUAL(hl_options.sites, 0);
 }
 
 static void names_set_and_numbers_are_read(void) {
     setenv("HEAPLINE_TOP", "4711", 1);
-    read_from("quiet,sites:1000,keep,nofollow,gc,public,output:/tmp/x");
+    read_from("quiet,sites:1000,keep,nofollow,gc,api,output:/tmp/x");
     CHECK(hl_options.quiet && hl_options.keep && hl_options.nofollow && hl_options.gc);
     CHECK(hl_options.public_api && hl_options.output);
     CHECK_EQUAL(hl_options.sites, 1000);
@@ -43,19 +42,9 @@ static void others_are_passed_over(void) {
     CHECK(!hl_options.quiet);
 }
 
-static void a_limit_of_sites_beyond_the_possible_is_the_default(void) {
-    static const char *const texts[] = {"sites:0", "sites:63", "sites:999999999", "sites", "sites:", "sites:abc"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        read_from(texts[i]);
-        CHECK_EQUAL(hl_options.sites, HL_SITES_MAX);
-    }
-    read_from("sites:64");
-    CHECK_EQUAL(hl_options.sites, 64);
-}
-
 static void directory_is(const char *wanted) {
-    char path[512];
-    hl_options_directory(path, sizeof(path));
+    char path[HL_DIRECTORY_BYTES];
+    hl_options_directory(path);
     CHECK(strcmp(path, wanted) == 0);
 }
 
@@ -77,7 +66,6 @@ static const struct check_test tests[] = {
     {"nothing_asked_for", nothing_asked_for},
     {"names_set_and_numbers_are_read", names_set_and_numbers_are_read},
     {"others_are_passed_over", others_are_passed_over},
-    {"a_limit_of_sites_beyond_the_possible_is_the_default", a_limit_of_sites_beyond_the_possible_is_the_default},
     {"directory_by_precedence", directory_by_precedence},
 };
 CHECK_MAIN(tests)

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account/lane.h"
 #include "check.h"
 #include "check_flight.h"
 #include "core.h"
 #include "fake_ruby.h"
-#include "flight.h"
+#include "flight/flight.h"
 #include "heapline_core.h"
-#include "lane.h"
-#include "lifecycle.h"
+#include "lifecycle/lifecycle.h"
 
 enum { THREADS = 64, STEPS = 3000, CROSSINGS = 128, LINES = 300, FIRST_LINE = 10, QUIET_LINE = LINES };
 
@@ -105,7 +105,7 @@ static void pass_blocks(unsigned number) {
     }
     *fake_ruby_ec_word() = NULL;
     heapline_quiet_enter();
-    fake_ruby_free_fiber(fiber);
+    fake_ruby_free_thread(fiber);
     heapline_quiet_leave();
 }
 
@@ -156,17 +156,32 @@ static void nothing_is_lost_across_realloc_quiet_baseline_and_gc(void) {
     CHECK(flight_site(HL_SITE_QUIET).allocations == flight_site(HL_SITE_QUIET).frees);
 }
 
-/* More threads than lanes: the rest share one. */
+/* Without memory for lanes of their own all threads share one. */
 static void nothing_is_lost_where_threads_share_a_lane(void) {
+    uint64_t random = 1;
     begin();
-    for (uint32_t i = 0; i < HL_SHARED_LANE - 20; i++) {
-        struct hl_lane_record *record = (struct hl_lane_record *)hl_flight_page(HL_LANE_TABLE_PAGE) + i;
-        if (!record->owner) record->owner = (uint32_t)getpid(); /* a living thread's, for ever */
+    for (uint32_t line = 0; line < LINES; line++) {
+        fake_ruby_push(code, line);
+        void *block = fake_ruby_allocate(8);
+        fake_ruby_pop();
+        note_birth(block, line, 8);
+        release(block);
     }
-    reallocate_every = 3, baseline_every = 100;
+    release(allocate(&random, 1));
+    const int saved = hl_guard_enter(&hl_thread);
+    struct hl_lane *lane = hl_lane_shared_lock();
+    for (uint32_t site = HL_SITE_OTHER; site < hl_flight.header->site_count; site++) hl_lane_count(lane, site);
+    hl_lane_shared_unlock();
+    const uint64_t limit = hl_flight.header->page_limit;
+    hl_flight.header->page_limit = hl_flight.header->page_count;
+    while (hl_flight_cells(1))
+        ;
+    hl_guard_leave(&hl_thread, saved);
+    quiet_every = 7, reallocate_every = 3;
     core_threads(THREADS, pass_blocks);
-    for (uint32_t i = 0; i < HL_SHARED_LANE - 20; i++)
-        ((struct hl_lane_record *)hl_flight_page(HL_LANE_TABLE_PAGE) + i)->owner = 0;
+    CHECK(hl_lane_record_after(hl_lane_record_after(NULL)) &&
+          !hl_lane_record_after(hl_lane_record_after(hl_lane_record_after(NULL))));
+    hl_flight.header->page_limit = limit;
     check_identities();
 }
 
@@ -182,30 +197,38 @@ static void nothing_is_lost_under_the_public_way(void) {
 
 static int finished;
 
+enum { SITES_READ = 1000, FREES_KEPT = 1 << 14 };
+static uint64_t kept_frees[FREES_KEPT]; /* by cell of the count */
+
+/* F2 */
+static uint64_t frees_now(const struct hl_count *count) {
+    uint64_t *kept = &kept_frees[((const char *)count - hl_flight.base) / HL_CELL_SIZE % FREES_KEPT];
+    const uint64_t now = hl_load64(&count->frees);
+    if ((size_t)((const char *)count - hl_flight.base) / HL_CELL_SIZE < FREES_KEPT) CHECK(now >= *kept);
+    return *kept = now;
+}
+
 /* F3: frees first, then allocations, as a reader copies them. */
 static void *read_all_the_time(void *times) {
-    static uint64_t frees[HL_LANES][HL_SITES_PER_PAGE];
     while (!__atomic_load_n(&finished, __ATOMIC_ACQUIRE)) {
-        const struct hl_lane_record *records = hl_flight_page(HL_LANE_TABLE_PAGE);
-        uint64_t freed[HL_SITES_PER_PAGE] = {0}, allocated[HL_SITES_PER_PAGE] = {0};
-        for (int pass = 0; pass < 2; pass++)
-            for (uint32_t lane = 0; lane < HL_LANES; lane++) {
-                const uint32_t directory = hl_load32(&records[lane].counts);
-                if (!directory) continue;
-                const uint32_t page = hl_load32(hl_flight_page(directory));
-                const struct hl_count *counts = page ? hl_flight_page(page) : NULL;
-                for (uint32_t site = 0; counts && site < HL_SITES_PER_PAGE; site++) {
-                    if (pass == 1) {
-                        allocated[site] += hl_load64(&counts[site].allocations);
-                        continue;
+        static uint64_t freed[SITES_READ], allocated[SITES_READ];
+        memset(freed, 0, sizeof(freed));
+        memset(allocated, 0, sizeof(allocated));
+        for (int pass = 0; pass < 2; pass++) {
+            for (const struct hl_lane_record *lane = NULL; (lane = hl_lane_record_after(lane));)
+                for (const struct hl_count_chunk *chunk = NULL; (chunk = hl_chunk_after(lane, chunk));) {
+                    const uint32_t used = hl_chunk_used(chunk);
+                    for (uint32_t i = 0; i < used; i++) {
+                        const uint32_t site = chunk->sites[i];
+                        const struct hl_count *count = &hl_chunk_counts(chunk)[i];
+                        CHECK(site && site < SITES_READ);
+                        if (pass == 0) freed[site % SITES_READ] += frees_now(count);
+                        if (pass == 1) allocated[site % SITES_READ] += hl_load64(&count->allocations);
                     }
-                    const uint64_t now = hl_load64(&counts[site].frees);
-                    CHECK(now >= frees[lane][site]); /* F2 */
-                    freed[site] += frees[lane][site] = now;
                 }
-                __atomic_thread_fence(__ATOMIC_ACQUIRE);
-            }
-        for (uint32_t site = 0; site < HL_SITES_PER_PAGE; site++) CHECK(freed[site] <= allocated[site]);
+            __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        }
+        for (uint32_t site = 0; site < SITES_READ; site++) CHECK(freed[site] <= allocated[site]);
         __atomic_add_fetch((unsigned *)times, 1, __ATOMIC_RELAXED);
     }
     return NULL;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload_order.h"
+#include "allocator/preload_order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
+#include "allocator/real_malloc.h"
 #include "check.h"
 #include "fake_linker.h"
-#include "real_malloc.h"
 
 static void withdrawn_from(const char *list, const char *wanted) {
     setenv("LD_PRELOAD", list, 1);

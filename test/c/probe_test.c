@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "probe.h"
+#include "platform/probe.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "quiet_child.h"
+#include "leaks/quiet_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,11 +8,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
-#include "platform.h"
+#include "platform/platform.h"
 
 static volatile int signals;
 
@@ -50,6 +52,67 @@ static void a_death_is_told(void) {
     struct hl_quiet_child child = {.work = die, .fd = -1};
     CHECK_EQUAL(hl_quiet_child_start(&child), 0);
     CHECK_EQUAL(hl_quiet_child_wait(&child), 128 + SIGKILL);
+}
+
+static int linger(void *argument) {
+    (void)argument;
+    return usleep(2000) && 1;
+}
+
+/* Kills the attendant so many rounds after it has been made. In another process, which nobody stops. */
+static pid_t killer(const struct hl_quiet_child *child, int rounds) {
+    const pid_t pid = fork();
+    if (pid) return pid;
+    while (!__atomic_load_n(&child->attendant, __ATOMIC_ACQUIRE)) continue;
+    for (volatile int i = 0; i < rounds; i++) continue;
+    kill(child->attendant, SIGKILL);
+    _exit(0);
+}
+
+/* Whenever the attendant is killed, the program goes on, and nothing stays of either. */
+static void an_attendant_that_is_killed(void) {
+    struct hl_quiet_child *child = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int failed = 0, unseen = 0, ended = 0;
+    sigset_t mask;
+    for (int rounds = 0; rounds < 4000000; rounds += rounds / 8 + 50) {
+        *child = (struct hl_quiet_child){.work = linger, .fd = -1, .stop_threads = 1};
+        const pid_t pid = killer(child, rounds);
+        errno = EXDEV;
+        const int problem = hl_quiet_child_start(child);
+        CHECK(problem == 0 || problem == -ECHILD);
+        if (problem)
+            failed++;
+        else if (hl_quiet_child_wait(child) == 127)
+            unseen++;
+        else
+            ended++;
+        CHECK_EQUAL(errno, EXDEV);
+        CHECK(sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM));
+        CHECK_EQUAL(waitpid(pid, NULL, 0), pid);
+        CHECK_EQUAL(waitpid(-1, NULL, WNOHANG | __WALL), -1);
+    }
+    CHECK(failed > 0 && failed + unseen + ended > 30);
+    int status = 42;
+    *child = (struct hl_quiet_child){.work = answer, .argument = &status, .fd = -1, .stop_threads = 1};
+    CHECK(hl_quiet_child_start(child) == 0 && hl_quiet_child_wait(child) == 42);
+}
+
+/* A program that is killed takes its attendant along. */
+static void a_program_that_is_killed(void) {
+    struct hl_quiet_child *child = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (int rounds = 0; rounds < 1000000; rounds += rounds / 4 + 100) {
+        *child = (struct hl_quiet_child){.work = linger, .fd = -1, .stop_threads = 1};
+        const pid_t program = fork();
+        if (program == 0) {
+            hl_quiet_child_start(child);
+            pause();
+        }
+        while (!__atomic_load_n(&child->attendant, __ATOMIC_ACQUIRE)) continue;
+        for (volatile int i = 0; i < rounds; i++) continue;
+        kill(program, SIGKILL);
+        while (waitpid(-1, NULL, __WALL) > 0) continue; /* all of them end */
+    }
 }
 
 static int count_descriptors(void *argument) {
@@ -141,6 +204,8 @@ static void threads_go_on(void) {
 static const struct check_test tests[] = {
     {"works_unseen", works_unseen},
     {"a_death_is_told", a_death_is_told},
+    {"an_attendant_that_is_killed", an_attendant_that_is_killed},
+    {"a_program_that_is_killed", a_program_that_is_killed},
     {"only_its_descriptor_is_open", only_its_descriptor_is_open},
     {"registers_of_other_threads", registers_of_other_threads},
     {"threads_go_on", threads_go_on},

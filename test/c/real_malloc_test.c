@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "real_malloc.h"
+#include "allocator/real_malloc.h"
 
 #include <errno.h>
 #include <stdint.h>

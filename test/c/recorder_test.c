@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "recorder.h"
+#include "record/recorder.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,30 +14,36 @@
 #include "check_flight.h"
 #include "core.h"
 #include "fake_ruby.h"
-#include "lifecycle.h"
-#include "own_memory.h"
-#include "record_gc.h"
-#include "recording.h"
-#include "ring.h"
-#include "ruby_walk.h"
+#include "lifecycle/lifecycle.h"
+#include "platform/own_memory.h"
+#include "record/gc_events.h"
+#include "record/recording.h"
+#include "record/ring.h"
+#include "vm/ruby_walk.h"
 
 enum { ODD = 4711 }; /* bytes of the blocks that are looked for */
 
 static struct fake_code *outer, *inner;
 
 static int record(int on) {
-    hl_guard_enter(&hl_thread);
-    const int failed = hl_lifecycle_record(on);
-    hl_guard_leave(&hl_thread);
+    const int saved = hl_guard_enter(&hl_thread);
+    CHECK(hl_recorder_take_turn(1));
+    const int failed = hl_recorder_set(on);
+    hl_recorder_end_turn();
+    hl_guard_leave(&hl_thread, saved);
     return failed;
 }
 
-static void begin(void) {
-    core_start("3.4.1", "quiet");
+static void begin_with(const char *options) {
+    core_start("3.4.1", options);
     fake_ruby_boot();
     outer = fake_ruby_compile("/app/outer.rb", "run", 1, 50);
     inner = fake_ruby_compile("/app/inner.rb", "work", 10, 50);
     CHECK_EQUAL(record(1), 0);
+}
+
+static void begin(void) {
+    begin_with("quiet");
 }
 
 /* ---- reading, as a drain does ---- */
@@ -96,7 +102,7 @@ static void tally(const struct event *event) {
 
 static void read_all(void) {
     births = deaths = bytes = odd_count = 0;
-    for (uint32_t lane = 0; lane < HL_LANES; lane++) each_event(lane, tally);
+    for (uint32_t lane = 0; lane < HL_RING_LANES; lane++) each_event(lane, tally);
 }
 
 static int text_is(uint32_t string, const char *wanted) {
@@ -184,6 +190,109 @@ static void each_fiber_has_its_own_stack(void) {
     check_frame(frame_of(odd[0].stack, 0), "/app/outer.rb", 5, "run");
     CHECK_EQUAL(hl_ring.nodes[odd[1].stack].parent, 0);
     CHECK_EQUAL(frame_of(odd[1].stack, 0).kind, HL_FRAME_NATIVE);
+}
+
+/* ---- deep stacks ---- */
+
+/* What lies further out is not even readable meanwhile. */
+static void an_event_reads_what_changed_and_not_the_whole_stack(void) {
+    enum { FRAMES = 1000, PAGE = 4096, READ = 2 * HL_WALK_SPAN + 2 };
+    char *ec;
+    begin();
+    memcpy(&ec, fake_ruby_ec_word(), sizeof(ec));
+    for (unsigned i = 0; i < FRAMES; i++) fake_ruby_push(outer, i % 50);
+    allocate();
+    fake_ruby_push(inner, 1);
+    allocate();
+    const uintptr_t frame = *(uintptr_t *)(ec + HL_EC_FRAME);
+    const uintptr_t end = *(uintptr_t *)(ec + HL_EC_STACK) + *(size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *);
+    const uintptr_t from = (frame + READ * hl_ruby_frame_size + PAGE) / PAGE * PAGE, to = end / PAGE * PAGE;
+    CHECK(to - from > (end - frame) / 2);
+    CHECK_EQUAL(mprotect((void *)from, to - from, PROT_NONE), 0);
+    fake_ruby_go_on(2);
+    allocate();
+    fake_ruby_pop();
+    fake_ruby_push(inner, 3);
+    fake_ruby_push(inner, 4);
+    allocate();
+    CHECK_EQUAL(mprotect((void *)from, to - from, PROT_READ | PROT_WRITE), 0);
+    read_all();
+    CHECK_EQUAL(odd_count, 4);
+    CHECK_EQUAL(hl_ring.nodes[odd[1].stack].parent, hl_ring.nodes[odd[2].stack].parent);
+    check_frame(frame_of(odd[2].stack, 0), "/app/inner.rb", 12, "work");
+    check_frame(frame_of(odd[3].stack, 0), "/app/inner.rb", 14, "work");
+    check_frame(frame_of(odd[3].stack, 2), "/app/outer.rb", 50, "run");
+}
+
+enum { MODEL_DEPTH = 1500, MODEL_EVENTS = 3000, MODEL_FIBERS = 3, OF_C = 50 };
+
+/* A fiber's frames as they should be told, the outermost first: positions in `outer`, or OF_C. */
+static struct model {
+    void *fiber;
+    unsigned depth;
+    uint8_t positions[MODEL_DEPTH];
+} models[MODEL_FIBERS], told[MODEL_EVENTS];
+static uint32_t told_stacks[MODEL_EVENTS];
+static unsigned told_count;
+
+static unsigned draw(void) {
+    static uint32_t state = 14;
+    state = state * 1664525 + 1013904223;
+    return state >> 8;
+}
+
+static void push_model(struct model *model, unsigned position) {
+    model->positions[model->depth++] = (uint8_t)position;
+    if (position == OF_C)
+        fake_ruby_push_c();
+    else
+        fake_ruby_push(outer, position);
+}
+
+static void change(struct model *model) {
+    const unsigned kind = draw() % 8, most = (unsigned[]){3, 3, 50, 700}[draw() % 4];
+    unsigned frames = draw() % most;
+    if (kind < 3)
+        while (frames-- && model->depth > 1) model->depth--, fake_ruby_pop();
+    else if (kind < 6) /* mostly by the same line: pcs alone tell little */
+        while (frames-- && model->depth < MODEL_DEPTH) push_model(model, draw() % 64 ? 7 : draw() % 51);
+    else if (model->positions[model->depth - 1] != OF_C)
+        fake_ruby_go_on(model->positions[model->depth - 1] = draw() % 3);
+}
+
+static void keep_stack(const struct event *event) {
+    if (event->kind <= HL_EVENT_LAST_BIRTH && event->size == ODD) told_stacks[told_count++] = event->stack;
+}
+
+/* 1 where `node` is this stack; of C methods there are no frames. */
+static int is_stack(uint32_t node, const struct model *model) {
+    const uint32_t skipped = hl_walk_skipped(model->depth);
+    for (uint32_t i = model->depth; i > skipped; i--) {
+        if (model->positions[i - 1] == OF_C) continue;
+        const struct hl_ring_frame frame = frame_of(node, 0);
+        if (frame.kind != HL_FRAME_RUBY || frame.line != 1u + model->positions[i - 1]) return 0;
+        node = hl_ring.nodes[node].parent;
+    }
+    return skipped ? frame_of(node, 0).kind == HL_FRAME_NOTE && !hl_ring.nodes[node].parent : !node;
+}
+
+/* Random stacks that change as stacks do, of fibers that take turns. */
+static void whatever_changes_in_a_stack_is_told(void) {
+    begin();
+    for (unsigned i = 0; i < MODEL_FIBERS; i++) {
+        models[i].fiber = fake_ruby_fiber_of_thread();
+        push_model(&models[i], i);
+    }
+    struct model *model = &models[MODEL_FIBERS - 1];
+    for (unsigned i = 0; i < MODEL_EVENTS; i++) {
+        if (draw() % 8 == 0) fake_ruby_switch((model = &models[draw() % MODEL_FIBERS])->fiber);
+        change(model);
+        told[i] = *model;
+        allocate();
+    }
+    for (uint32_t lane = 0; lane < HL_RING_LANES; lane++) each_event(lane, keep_stack);
+    CHECK_EQUAL(told_count, MODEL_EVENTS);
+    for (unsigned i = 0; i < MODEL_EVENTS; i++) CHECK(is_stack(told_stacks[i], &told[i]));
 }
 
 static void an_end_has_the_stack_of_who_ended_it(void) {
@@ -353,16 +462,17 @@ static void take_a_lane(unsigned number) {
     pthread_barrier_wait(&together);
 }
 
-/* With a thread for each lane: the ring, and all that heapline has besides, were every page of it in use. */
+/* With a thread for each lane, and as many sites as a large application has: the ring, and all that heapline has
+ * besides, were every page of it in use. */
 static void own_memory_is_bounded(void) {
     const struct hl_own_range *ranges;
     uint64_t own = 0;
-    begin();
-    pthread_barrier_init(&together, NULL, HL_LANES - 2); /* one has this thread, one is shared */
-    core_threads(HL_LANES - 2, take_a_lane);
+    begin_with("quiet,sites:100000");
+    pthread_barrier_init(&together, NULL, HL_RING_LANES + 50);
+    core_threads(HL_RING_LANES + 50, take_a_lane);
     for (size_t i = hl_own_ranges(&ranges); i-- > 0;) own += ranges[i].end - ranges[i].begin;
     CHECK(own + HL_RING_BYTES <= 64u << 20);
-    CHECK(own >= HL_LANES * sizeof(uint64_t) * HL_WALK_DEPTH); /* the lanes' stacks are in it */
+    CHECK(own >= HL_RING_LANES * sizeof(uint64_t) * HL_WALK_DEPTH); /* the lanes' stacks are in it */
 }
 
 /* ---- begin and end ---- */
@@ -373,7 +483,7 @@ static void an_ended_recording_gets_nothing_more(void) {
     CHECK_EQUAL(record(1), -EBUSY);
     CHECK_EQUAL(record(0), 0);
     CHECK_EQUAL(hl_ring.header->state, HL_RING_STOPPED);
-    CHECK_EQUAL(hl_gate.open, HL_GATE_OPEN);
+    CHECK(hl_gate.open & HL_GATE_OPEN);
     allocate_below(4, 7);
     read_all();
     CHECK_EQUAL(odd_count, 1);
@@ -382,6 +492,36 @@ static void an_ended_recording_gets_nothing_more(void) {
     read_all();
     CHECK_EQUAL(odd_count, 1);
     check_frame(frame_of(odd[0].stack, 0), "/app/inner.rb", 17, "work");
+}
+
+static void come_to_a_safe_point(void) {
+    void (*job)(void *) = fake_ruby.job;
+    fake_ruby.job = NULL;
+    if (job) job(NULL);
+}
+
+/* Nobody reads any more: the safe point after the next chunk, or the next GC, ends the recording, and nothing is kept
+ * of it. */
+static void a_drain_that_is_killed(void) {
+    begin();
+    const pid_t drain = fork();
+    if (drain == 0) pause();
+    hl_ring.header->drain_pid = (uint32_t)drain;
+    allocate_below(4, 7);
+    CHECK(hl_recording());
+    char *base = hl_ring.base;
+    CHECK(kill(drain, SIGKILL) == 0 && waitpid(drain, NULL, 0) == drain);
+    for (int i = 0; i < 100000 && hl_recording(); i++) {
+        allocate_below(4, 7);
+        come_to_a_safe_point();
+    }
+    CHECK(!hl_recording() && hl_ring.base == NULL);
+    CHECK(hl_gate.open & HL_GATE_OPEN);
+    CHECK(msync(base, 4096, MS_ASYNC) && errno == ENOMEM); /* it is mapped no more */
+    CHECK_EQUAL(record(1), 0);                             /* another one may come at once */
+    allocate_below(4, 7);
+    read_all();
+    CHECK_EQUAL(odd_count, 1);
 }
 
 /* The end waits for it, but not for ever; what it looks at stays, and nothing begins anew before it has gone on. */
@@ -423,7 +563,7 @@ static void threads_begin_and_end_at_once(void) {
     read_all();
     CHECK_EQUAL(odd_count, 1);
     CHECK_EQUAL(record(0), 0);
-    CHECK_EQUAL(hl_gate.open, HL_GATE_OPEN);
+    CHECK(hl_gate.open & HL_GATE_OPEN);
 }
 
 static void in_the_child(void) {
@@ -445,6 +585,8 @@ static const struct check_test tests[] = {
     {"a_caller_further_out_makes_another_stack", a_caller_further_out_makes_another_stack},
     {"code_that_dies_keeps_its_name_and_gives_it_to_nobody", code_that_dies_keeps_its_name_and_gives_it_to_nobody},
     {"each_fiber_has_its_own_stack", each_fiber_has_its_own_stack},
+    {"an_event_reads_what_changed_and_not_the_whole_stack", an_event_reads_what_changed_and_not_the_whole_stack},
+    {"whatever_changes_in_a_stack_is_told", whatever_changes_in_a_stack_is_told},
     {"an_end_has_the_stack_of_who_ended_it", an_end_has_the_stack_of_who_ended_it},
     {"what_gc_frees_says_so", what_gc_frees_says_so},
     {"recorded_is_what_is_counted", recorded_is_what_is_counted},
@@ -455,6 +597,7 @@ static const struct check_test tests[] = {
     {"stacks_without_room_are_those_of_their_callers", stacks_without_room_are_those_of_their_callers},
     {"own_memory_is_bounded", own_memory_is_bounded},
     {"an_ended_recording_gets_nothing_more", an_ended_recording_gets_nothing_more},
+    {"a_drain_that_is_killed", a_drain_that_is_killed},
     {"a_thread_that_hangs_in_an_event", a_thread_that_hangs_in_an_event},
     {"threads_begin_and_end_at_once", threads_begin_and_end_at_once},
     {"a_forked_child_is_not_recorded", a_forked_child_is_not_recorded},

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "ruby_vm.h"
+#include "vm/ruby_vm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "account/lane.h"
 #include "check.h"
 #include "check_flight.h"
 #include "core.h"
 #include "fake_linker.h"
 #include "fake_ruby.h"
-#include "flight.h"
-#include "lane.h"
-#include "lifecycle.h"
+#include "flight/flight.h"
+#include "lifecycle/lifecycle.h"
 
 /* What the core wrote to stderr. */
 static char said[2000];
@@ -100,12 +101,14 @@ static void goes_the_public_way(const char *version, const char *options, const 
     check_flight();
 }
 
-static void an_unknown_version_goes_the_public_way(void) {
-    goes_the_public_way("5.0.0", "", "not known to heapline");
+static void a_version_without_a_row_is_found_out(void) {
+    attaches_with_the_layout_of("5.0.0");
+    CHECK(!hl_ruby.version_known);
 }
 
 static void a_user_may_ask_for_the_public_way(void) {
-    goes_the_public_way("3.4.1", "public", "HEAPLINE=public");
+    goes_the_public_way("3.4.1", "api", "HEAPLINE=api");
+    CHECK(!hl_ruby.layout && !hl_ruby_ec());
 }
 
 /* As on a Ruby whose layout changed under the same version. */
@@ -115,8 +118,51 @@ static void frames_laid_out_otherwise_go_the_public_way(void) {
     goes_the_public_way("3.4.1", "", "laid out in an unknown way");
 }
 
+/* ---- the proof ---- */
+
+/* The line is right, and `public_only` what is wanted, in a VM where words came in. */
+static void look_at_a_build(enum fake_struct in, unsigned from, unsigned bytes, unsigned public_only) {
+    fake_ruby_shift(in, from, bytes);
+    core_start("3.4.1", "quiet");
+    fake_ruby_boot();
+    struct fake_code *code = fake_ruby_compile("/app/with/a/long/path.rb", "work", 10, 50);
+    one_call_at(code, 32);
+    if (hl_ruby.public_only != public_only ||
+        flight_site(flight_find("/app/with/a/long/path.rb", 42)).allocations != 1) {
+        fprintf(stderr, "struct %u, %u bytes at %u: %u\n", in, bytes, from, hl_ruby.public_only);
+        abort();
+    }
+}
+
+static void words_that_came_into_a_struct_are_found_or_refused(void) {
+    enum { WORD = sizeof(void *), FEW = 3 * WORD };
+    static const unsigned sizes[FAKE_STRUCTS] = {0, 56, 64, 56, 24, 88};
+    static const unsigned fixed[FAKE_STRUCTS] = {0, 0, HL_EC_FRAME + WORD, HL_FRAME_EP + WORD, 0, 0};
+    for (enum fake_struct in = FAKE_THREAD; in < FAKE_STRUCTS; in++)
+        for (unsigned from = 0; from <= sizes[in]; from += WORD)
+            for (unsigned bytes = WORD; bytes <= FEW; bytes += 2 * WORD) {
+                int status;
+                const pid_t child = fork();
+                if (!child) {
+                    const int between = in == FAKE_BODY && from == WORD; /* the code and its size */
+                    look_at_a_build(in, from, bytes, from < fixed[in] || between ? HL_PUBLIC : HL_OWN_WALK);
+                    _exit(0);
+                }
+                CHECK(waitpid(child, &status, 0) == child && status == 0);
+            }
+}
+
+/* Wherever the ec of another build leads. */
+static void words_that_cannot_be_read_are_no_fault(void) {
+    static uint64_t nowhere[64];
+    for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++) nowhere[i] = 0x7fff00000000 + 16 * i;
+    fake_linker_set("ruby_current_ec", &(void *){nowhere});
+    goes_the_public_way("3.4.1", "", "laid out in an unknown way");
+}
+
 static void quiet_says_nothing(void) {
     begin_to_listen();
+    fake_ruby_shift(FAKE_EC, 0, sizeof(void *));
     core_start("5.0.0", "quiet");
     fake_ruby_boot();
     end_to_listen();
@@ -151,7 +197,9 @@ static const struct check_test tests[] = {
     {"ruby_3_4", ruby_3_4},
     {"ruby_4_0", ruby_4_0},
     {"the_exported_word_is_taken_where_there_is_one", the_exported_word_is_taken_where_there_is_one},
-    {"an_unknown_version_goes_the_public_way", an_unknown_version_goes_the_public_way},
+    {"a_version_without_a_row_is_found_out", a_version_without_a_row_is_found_out},
+    {"words_that_came_into_a_struct_are_found_or_refused", words_that_came_into_a_struct_are_found_or_refused},
+    {"words_that_cannot_be_read_are_no_fault", words_that_cannot_be_read_are_no_fault},
     {"a_user_may_ask_for_the_public_way", a_user_may_ask_for_the_public_way},
     {"frames_laid_out_otherwise_go_the_public_way", frames_laid_out_otherwise_go_the_public_way},
     {"quiet_says_nothing", quiet_says_nothing},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "text.h"
+#include "platform/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +36,15 @@ static void cuts_at_the_size_and_ends_with_nul(void) {
     CHECK(memcmp(buffer, "abc-\0xxx", 8) == 0);
     CHECK_EQUAL(hl_text(buffer, 1, "%d", 7), 0);
     CHECK_EQUAL(buffer[0], 0);
+}
+
+static void what_must_be_whole_is_whole_or_nothing(void) {
+    char buffer[8] = "former";
+    CHECK_EQUAL(hl_fit(buffer, sizeof(buffer), "%s/%d", "abc", 123), 0);
+    CHECK(strcmp(buffer, "abc/123") == 0);
+    CHECK_EQUAL(hl_fit(buffer, sizeof(buffer), "%s/%d", "abc", 1234), -ENAMETOOLONG);
+    CHECK_EQUAL(buffer[0], 0);
+    CHECK_EQUAL(hl_fit(buffer, 0, "%s", "x"), -ENAMETOOLONG);
 }
 
 static void writes_nothing_into_no_room(void) {
@@ -77,6 +86,7 @@ static void parses_digits_and_stops_behind_them(void) {
 static const struct check_test tests[] = {
     {"formats_what_printf_would", formats_what_printf_would},
     {"cuts_at_the_size_and_ends_with_nul", cuts_at_the_size_and_ends_with_nul},
+    {"what_must_be_whole_is_whole_or_nothing", what_must_be_whole_is_whole_or_nothing},
     {"writes_nothing_into_no_room", writes_nothing_into_no_room},
     {"reads_no_byte_behind_a_counted_string", reads_no_byte_behind_a_counted_string},
     {"says_one_line_and_keeps_errno", says_one_line_and_keeps_errno},

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "trailer.h"
+#include "state/trailer.h"
 
 #include <string.h>
 
 #include "check.h"
+#include "flight/flight_layout.h"
 
 enum { ROOM = 4096 };
 static _Alignas(16) char block[ROOM], other[ROOM];
@@ -29,7 +30,7 @@ static void round_trip(void) {
 
 static void fields_keep_their_widest_values(void) {
     struct hl_trailer trailer = {0};
-    const uint32_t site = (1u << 17) - 1;
+    const uint32_t site = HL_SITES_MAX - 1;
     set_key();
     hl_trailer_write(block, ROOM, 1, site, 0xffffffff);
     CHECK(hl_trailer_read(block, ROOM, &trailer));

@@ -6,7 +6,9 @@
 #include "../../ext/heapline_capture/drain.hpp"
 #include "../../ext/heapline_capture/reader.hpp"
 
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <map>
@@ -38,7 +40,6 @@ class Drained {
     }
     void finish(const char *ending = "exit 0") {
         if (!drain) begin();
-        drain->pass(true);
         drain->finish(ending);
     }
     /* After the end. */
@@ -407,12 +408,13 @@ void test_names() {
     const uint32_t inner = ring.add_node(outer, ring.add_frame("work", "lib.rb", 22));
     ring.frame(ring.header().frames_used) = {HL_FRAME_NATIVE, ring.string("libxml2.so"), 0, 0, 0x123};
     const uint32_t native = ring.add_node(inner, ring.header().frames_used++);
-    ring.tag(5, "payroll");
     ring.open(0, 0, 1);
     ring.thread(HL_EVENT_THREAD_START, 1000, 4711, "ruby");
-    ring.birth(HL_EVENT_MEMALIGN, 2000, A, 10, native, 5, 6);
+    ring.tag(1500, "payroll");
+    ring.birth(HL_EVENT_MEMALIGN, 2000, A, 10, native, 6);
     ring.death(HL_EVENT_GC, 3000, 8, inner);
-    ring.death(HL_EVENT_DELETE, 3500, A, outer, 5);
+    ring.tag(3200, "");
+    ring.death(HL_EVENT_DELETE, 3500, A, outer);
     ring.thread(HL_EVENT_THREAD_END, 4000, 4711, "worker");
     drained.finish();
     const std::vector<Event> events = drained.events();
@@ -432,7 +434,8 @@ void test_names() {
     CHECK_EQUAL(events[2].stack, top.parent);
     CHECK_EQUAL(events[3].kind, Kind::cxx_delete);
     CHECK_EQUAL(events[3].stack, below.parent);
-    CHECK(names.tag(events[3].tag) == "payroll");
+    CHECK(names.tag(events[2].tag) == "payroll");
+    CHECK_EQUAL(events[3].tag, 0);
 }
 
 /* A thread is called something when it has allocated already, and the process ends while it is there. */
@@ -447,11 +450,35 @@ void test_the_name_of_a_thread_that_does_not_end() {
     drained.begin();
     drained.drain->pass(false);
     prctl(PR_SET_NAME, "payroll worker");
-    drained.drain->sample();
-    prctl(PR_SET_NAME, former);
     drained.finish();
+    prctl(PR_SET_NAME, former);
     const Names &names = drained.reader().names();
     CHECK(names.string(names.thread(drained.events()[1].thread).name) == "payroll worker");
+}
+
+/* ---- samples ---- */
+
+/* Nobody can be asked for its size any more, and what its last events told is in a sample all the same. */
+void test_a_process_that_ends_before_it_is_sampled() {
+    Drained drained;
+    const pid_t child = fork();
+    if (!child) {
+        pause();
+        _exit(0);
+    }
+    drained.ring.header().pid = static_cast<uint32_t>(child);
+    drained.ring.header().ruby_heap = 65536;
+    drained.ring.open(0, 0, 1);
+    drained.begin();
+    drained.drain->sample();
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    drained.ring.plain(HL_EVENT_RUBY_HEAP, 1000, 3 * 65536);
+    drained.finish();
+    const std::vector<Sample> &samples = drained.reader().samples();
+    CHECK_EQUAL(samples.size(), 2);
+    CHECK_EQUAL(samples.back().ruby_heap, 3 * 65536);
+    CHECK(samples.back().rss > 0 && samples.back().rss == samples.front().rss);
 }
 
 /* ---- rings that hold anything ---- */
@@ -590,6 +617,7 @@ const check_test TESTS[] = {TEST(threads_are_merged_by_time),
                             TEST(one_drain_a_ring),
                             TEST(names),
                             TEST(the_name_of_a_thread_that_does_not_end),
+                            TEST(a_process_that_ends_before_it_is_sampled),
                             TEST(stacks_that_lead_in_a_circle),
                             TEST(frames_that_are_none),
                             TEST(a_chunk_without_an_end),

@@ -44,14 +44,11 @@ void test_what_is_no_ring() {
 void test_tables() {
     WrittenRing written;
     const uint32_t frame = written.add_frame("work", "app.rb", 7), node = written.add_node(0, frame);
-    written.tag(3, "payroll");
     Ring ring(written.path());
     CHECK(ring.string(ring.frame(frame).path) == "app.rb");
     CHECK(ring.string(ring.frame(frame).label) == "work");
     CHECK_EQUAL(ring.frame(frame).line, 7);
     CHECK_EQUAL(ring.node(node).frame, frame);
-    CHECK(ring.tag(3) == "payroll");
-    CHECK(ring.tag(4).empty());
 }
 
 void test_numbers_that_are_none() {
@@ -62,7 +59,6 @@ void test_numbers_that_are_none() {
         CHECK(ring.string(number).empty());
     for (uint32_t number : {1u, HL_RING_FRAMES, UINT32_MAX}) CHECK_EQUAL(ring.frame(number).kind, 0);
     for (uint32_t number : {1u, HL_RING_NODES, UINT32_MAX}) CHECK_EQUAL(ring.node(number).frame, 0);
-    CHECK(ring.tag(HL_RING_TAGS).empty() && ring.tag(UINT32_MAX).empty());
     /* Tables that claim to hold more than they can. */
     written.header().strings_used = written.header().frames_used = written.header().nodes_used = UINT32_MAX;
     const uint16_t long_one = 4000;
@@ -75,7 +71,9 @@ void test_numbers_that_are_none() {
 void test_events() {
     WrittenRing written;
     written.open(5, 2, 1);
-    written.birth(HL_EVENT_POSIX_MEMALIGN, 11, 0x7fff12345678, 100, 77, 1023, 12);
+    written.birth(HL_EVENT_POSIX_MEMALIGN, 11, 0x7fff12345678, 100, 77, 12);
+    const uint32_t tag = written.at();
+    written.tag(12, "payroll");
     const uint32_t large = written.at();
     written.birth(HL_EVENT_MALLOC, 12, 16, uint64_t{1} << 45);
     const uint32_t thread = written.at();
@@ -92,7 +90,8 @@ void test_events() {
     CHECK_EQUAL(event.size, 100);
     CHECK_EQUAL(event.alignment, 4096);
     CHECK_EQUAL(event.stack, 77);
-    CHECK_EQUAL(event.tag, 1023);
+    CHECK(ring.event(5, tag, event));
+    CHECK(event.kind == HL_EVENT_TAG && event.text == "payroll");
     CHECK(ring.event(5, large, event));
     CHECK_EQUAL(event.words, 4);
     CHECK_EQUAL(event.size, int64_t{1} << 45);

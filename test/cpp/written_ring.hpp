@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string>
 
-#include "../../ext/heapline_core/ring_layout.h"
+#include "../../ext/heapline_core/record/ring_layout.h"
 #include "check.h"
 
 class WrittenRing {
@@ -85,9 +85,6 @@ class WrittenRing {
         node(header().nodes_used) = {parent, frame};
         return header().nodes_used++;
     }
-    void tag(uint32_t number, const std::string &name) {
-        reinterpret_cast<uint32_t *>(base_ + HL_RING_TAGS_AT)[number] = string(name);
-    }
 
     /* The lane goes on to this chunk; events go there from now on. */
     void open(uint32_t number, uint32_t lane, uint32_t sequence) {
@@ -108,18 +105,16 @@ class WrittenRing {
         return at_;
     }
 
-    void birth(uint32_t kind, uint64_t time, uint64_t address, uint64_t size, uint32_t stack = 0, uint32_t tag = 0,
-               unsigned power = 0) {
+    void birth(uint32_t kind, uint64_t time, uint64_t address, uint64_t size, uint32_t stack = 0, unsigned power = 0) {
         const bool large = size >= HL_EVENT_SIZE_MAX;
-        word(chunk_, at_ + 8) =
-            address | uint64_t{tag} << HL_EVENT_ADDRESS_BITS | uint64_t{power} << HL_EVENT_ALIGNMENT_SHIFT;
+        word(chunk_, at_ + 8) = address | uint64_t{power} << HL_EVENT_ALIGNMENT_SHIFT;
         word(chunk_, at_ + 16) = (large ? HL_EVENT_SIZE_MAX : size) | uint64_t{stack} << HL_EVENT_STACK_SHIFT;
         if (large) word(chunk_, at_ + 24) = size;
         show(kind, time, large ? 4 : 3);
     }
     /* Three words: free and delete, or a GC. */
-    void death(uint32_t kind, uint64_t time, uint64_t address, uint32_t stack = 0, uint32_t tag = 0) {
-        word(chunk_, at_ + 8) = address | uint64_t{tag} << HL_EVENT_ADDRESS_BITS;
+    void death(uint32_t kind, uint64_t time, uint64_t address, uint32_t stack = 0) {
+        word(chunk_, at_ + 8) = address;
         word(chunk_, at_ + 16) = uint64_t{stack} << HL_EVENT_STACK_SHIFT;
         show(kind, time, 3);
     }
@@ -141,6 +136,10 @@ class WrittenRing {
         word(chunk_, at_ + 16) =
             type | (fresh ? HL_EVENT_FRESH_CLASS : 0u) | uint64_t{name.empty() ? 0 : string(name)} << 32;
         show(HL_EVENT_CLASS, time, 3);
+    }
+    /* What follows in this lane has this tag. */
+    void tag(uint64_t time, const std::string &name) {
+        plain(HL_EVENT_TAG, time, name.empty() ? 0 : string(name));
     }
     /* Two words. */
     void plain(uint32_t kind, uint64_t time, uint64_t second) {

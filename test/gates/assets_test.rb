@@ -18,7 +18,7 @@ class AssetsTest < Minitest::Test
   BUILT = { "report.js" => "1;\n", "heap.js" => "2;\n", "leaks.js" => "3;\n",
             "capture.js" => "4;\n", "report.css" => "b{}\n" }.freeze
   GOOD = { "assets/src/main.ts" => "1;", "assets/package-lock.json" => "{}",
-           **BUILT.transform_keys { |name| "lib/heapline/format/html/#{name}" } }.freeze
+           **BUILT.transform_keys { |name| "lib/heapline/page/#{name}" } }.freeze
 
   def problems(changes = {}, built: BUILT, complaints: [])
     in_tree(GOOD.merge(changes).compact) do |root|
@@ -31,9 +31,9 @@ class AssetsTest < Minitest::Test
   end
 
   def test_a_bundle_that_differs_in_a_byte_or_is_not_there
-    assert_match(%r{report\.js is not what assets/ gives}, problems({ "lib/heapline/format/html/report.js" => "1;" }))
-    assert_match(%r{heap\.js is not what assets/ gives}, problems({ "lib/heapline/format/html/heap.js" => "" }))
-    assert_match(%r{report\.css is not what assets/ gives}, problems({ "lib/heapline/format/html/report.css" => nil }))
+    assert_match(%r{report\.js is not what assets/ gives}, problems({ "lib/heapline/page/report.js" => "1;" }))
+    assert_match(%r{heap\.js is not what assets/ gives}, problems({ "lib/heapline/page/heap.js" => "" }))
+    assert_match(%r{report\.css is not what assets/ gives}, problems({ "lib/heapline/page/report.css" => nil }))
   end
 
   def test_a_lock_file_with_addresses

@@ -9,15 +9,14 @@ class DocsTest < Minitest::Test
   GOOD = {
     "README.md" => "Read docs/cli.md, run `rake compile` or `rake test:unit`, see `lib/heapline/x.rb`.\n",
     "docs/cli.md" => "`--top N` shows N lines.\n",
+    "docs/formats.md" => "<!-- figures: begin -->\n| live |\n<!-- figures: end -->\n",
     "lib/heapline/x.rb" => "",
-    "lib/heapline/cli/report.rb" => "parser.on(\"--top N\", Integer) { |n| n }\n",
-    "test/heapline/x_test.rb" => "",
-    "test/heapline/cli/report_test.rb" => ""
+    "lib/heapline/report/command.rb" => "parser.on(\"--top N\", Integer) { |n| n }\n"
   }.freeze
 
   def problems(changes)
     in_tree(GOOD.merge(changes).compact) do |root|
-      return Tasks::DocsGate.new(root, tasks: %w[compile test:unit]).problems
+      return Tasks::DocsGate.new(root, tasks: %w[compile test:unit], figures: ["| live |"]).problems
     end
   end
 
@@ -34,16 +33,25 @@ class DocsTest < Minitest::Test
   end
 
   def test_an_option_that_is_not_documented
-    changes = { "lib/heapline/cli/report.rb" => "parser.on(\"-o\", \"--output FILE\")\nparser.on(\"--top N\")\n" }
+    changes = { "lib/heapline/report/command.rb" => "parser.on(\"-o\", \"--output FILE\")\nparser.on(\"--top N\")\n" }
     assert_match(/takes --output/, problems(changes).join)
+  end
+
+  def test_a_figure_that_the_table_lacks_or_that_is_none
+    page = "<!-- figures: begin -->\n| growth |\n<!-- figures: end -->\n"
+    assert_equal ["docs/formats.md lacks: | live |", "docs/formats.md has what is not declared: | growth |"],
+                 problems("docs/formats.md" => page)
+  end
+
+  def test_each_declared_figure_has_its_line
+    lines = Tasks::FiguresTable.lines.join("\n")
+    Heapline::Figures::SiteFigures::ALL.each { |figure| assert_includes lines, "| `#{figure.data}` |" }
+    Heapline::Objects::ObjectFigures::ALL.each { |figure| assert_includes lines, "| `#{figure.data}` |" }
+    assert_includes lines,
+                    "| `live_bytes` | `live` | bytes | site, totals | `heapline_live_bytes` \\* | `inuse_space` |"
   end
 
   def test_an_option_is_not_documented_by_a_longer_one
     assert_match(/takes --top/, problems("docs/cli.md" => "`--top-level`\n").join)
-  end
-
-  def test_a_file_without_a_test
-    assert_match(%r{lib/heapline/x\.rb has no test/heapline/x_test\.rb},
-                 problems("test/heapline/x_test.rb" => nil).join)
   end
 end

@@ -26,9 +26,18 @@ class RunsTest < Minitest::Test
     refute_predicate Tasks::MinitestRun.new("x", []).run, :ok?
   end
 
+  # What is compiled is used by the processes of the layer beside.
+  def test_what_is_as_before_is_not_installed_again
+    libraries = -> { Dir[File.join(Tasks::ROOT, "lib/heapline/*.so")].to_h { |file| [file, File.stat(file).ctime] } }
+    before = libraries.call
+    ok, output = Tasks::Shell.capture(RbConfig.ruby, "-S", "rake", "compile")
+    assert ok, output
+    assert_equal before, libraries.call
+  end
+
   def c_tests(source)
     support = { "test/c/support/seam.h" => "",
-                "ext/heapline_core/core.c" => "int core(void);\nint core(void) { return 1; }\n" }
+                "ext/heapline_core/room/core.c" => "int core(void);\nint core(void) { return 1; }\n" }
     in_tree(support.merge("test/c/x_test.c" => source)) do |root|
       tally = nil
       capture_io { tally = Tasks::CTests.new("c", Tasks::Sanitizers::ALL + [Tasks::CTests::PLAIN], root: root).run }

@@ -43,7 +43,13 @@ class SuiteComparisonTest < Minitest::Test
   def test_a_crash_counts_at_once
     failed, output = compare("def test_a; Process.kill(:SEGV, $$) if UNDER; end")
     assert_equal 1, failed
-    assert_equal 1, output.scan("finished / crashed").size
+    assert_equal 1, output.scan(%r{^x_test.rb .*finished / crashed$}).size
+    assert_includes output, "FAILED x_test.rb: finished / crashed"
+  end
+
+  # A test under GC.stress is killed ten seconds after it was told that its time is over: no crash.
+  def test_the_end_of_the_time
+    assert_equal(%i[timeout timeout crashed], [124, 137, 139].map { Tasks::SuiteOutcome.read("..", _1).ending })
   end
 
   # A suite that is recorded: the same rules, and what was not recorded has shown nothing.

@@ -16,11 +16,14 @@ class TallyTest < Minitest::Test
   end
 
   # [success, all that was printed]
-  def print_layers(program, *tasks, limit: 60)
+  def print_layers(program, *tasks, limit: 60, apart: nil)
     result = nil
     output, = capture_io do
-      layers = tasks.map { |task| LAYER.new(task: task, limit: limit) }
-      result = Tasks::Layers.new(layers, rake: [RbConfig.ruby, "-e", program, "--"]).run
+      layers = tasks.map { |task| LAYER.new(task: task, limit: limit, apart: apart) }
+      result = Dir.mktmpdir do |place|
+        times = File.join(place, "times.json")
+        Tasks::Layers.new(layers, rake: [RbConfig.ruby, "-e", program, "--"], times: times, lanes: 2).run
+      end
     end
     [result, output]
   end
@@ -56,9 +59,15 @@ class TallyTest < Minitest::Test
                  run_layers('puts "tally cruby:subset: 1 passed, 0 failed"', "cruby[subset]")
   end
 
-  def test_the_matrix_can_be_left_out
-    assert_includes Tasks::Layers.chosen({}).map(&:task), "matrix[others]"
-    refute_includes Tasks::Layers.chosen({ "HEAPLINE_NO_MATRIX" => "1" }).map(&:task), "matrix[others]"
+  def test_all_is_more_than_the_quick_ones
+    assert_includes Tasks::Layers::ALL.map(&:task), "matrix[3.4]"
+    refute_includes Tasks::Layers::QUICK.map(&:task), "matrix[3.4]"
+    assert_empty Tasks::Layers::QUICK - Tasks::Layers::ALL
+  end
+
+  def test_how_to_repeat_what_failed
+    _, output = print_layers('puts "tally test:c:lane: 1 passed, 1 failed"', "test:c[lane]")
+    assert_includes output, "-- failed: test:c:lane; again: bundle exec rake 'test:c[lane]'"
   end
 
   # Of a long log only the end is kept: what failed must be there, with its reason.
@@ -68,9 +77,34 @@ class TallyTest < Minitest::Test
       puts "x\n" * 500, "tally #{ARGV[0]}: 3 passed, #{ARGV[0] == "a" ? 1 : 0} failed"
     RUBY
     _, output = print_layers(program, "a", "b")
-    finish = output.lines.last(12).join
-    assert_includes finish, "-- failed: a\n  1) Failure:\nXTest#test_a [x_test.rb:1]:\nExpected 1, not 2.\n"
+    finish = output.lines.last(9).join
+    assert_includes finish, "-- failed: a; again: bundle exec rake 'a'\n  1) Failure:\n" \
+                            "XTest#test_a [x_test.rb:1]:\nExpected 1, not 2.\n"
     refute_includes finish, "-- failed: b"
+  end
+
+  # Each of two waits for the other: one after the other they would hang.
+  def test_layers_run_side_by_side
+    Dir.mktmpdir do |place|
+      program = <<~RUBY
+        exit if ARGV[0] == "first"
+        File.write("#{place}/\#{ARGV[0]}", "")
+        Thread.pass until Dir.children("#{place}").size == 2
+      RUBY
+      assert_equal [true, "3 passed, 0 failed"], run_layers(program, "first", "a", "b")
+    end
+  end
+
+  def test_layers_that_share_a_folder_run_one_after_the_other
+    Dir.mktmpdir do |place|
+      program = <<~RUBY
+        exit if ARGV[0] == "first"
+        Dir.mkdir("#{place}/here")
+        sleep 0.2
+        Dir.rmdir("#{place}/here")
+      RUBY
+      assert_equal [true, "4 passed, 0 failed"], run_layers(program, "first", "a", "b", "c", apart: "here")
+    end
   end
 
   def test_complaints_of_other_tools_and_of_none

@@ -44,7 +44,7 @@ class ApiTest < Minitest::Test
       (old.first(30) + fresh.first(5)).each { |block| Fiddle.free(block) }
       row = Heapline[HERE]
       answer frees: row.frees, allocations: row.allocations, growth: row.growth_blocks, retained: row.retained_blocks,
-             impossible: Heapline.rows.reject { |r| r.frees <= r.allocations && r.freed_bytes <= r.total }.map(&:to_a)
+             impossible: Heapline.rows.reject { |r| r.frees <= r.allocations && r.bytes_freed <= r.total }.map(&:to_a)
     RUBY
     assert_includes 5..6, found[:frees]
     assert_operator found[:allocations], :>=, 20
@@ -129,8 +129,8 @@ class ApiTest < Minitest::Test
       Heapline.dump($stdout, 500_000)
     RUBY
     line = run.output.lines.find { |text| text.include?("program.rb:1") }
-    # The ten strings, and up to ten small blocks of the VM's own, more on newer Rubies.
-    assert_match(/\A\s+10\d{5}\s+(1\d|20) \S+program\.rb:1\n\z/, line)
+    # The ten strings, and some small blocks of the VM's own: 7 to 10, on Ruby 3.2 also 11.
+    assert_match(/\A\s+10\d{5}\s+(1\d|2[01]) \S+program\.rb:1\n\z/, line)
     assert(run.output.lines.all? { |text| text.to_i > 500_000 })
   end
 

@@ -34,7 +34,7 @@ class AttributionAtScaleTest < Minitest::Test
 
   # Compiled code comes and goes at the same addresses: no line may be taken for the one that was there before.
   def test_evaluated_and_freed_code
-    run = fly(<<~RUBY, deadline: 150)
+    run = fly(<<~RUBY)
       require #{taker.inspect}
       #{EVALUATIONS}.times do |i|
         file, line = i % 97, 1 + i % 89
@@ -50,7 +50,7 @@ class AttributionAtScaleTest < Minitest::Test
   end
 
   def test_evaluated_methods_that_replace_each_other
-    run = fly(<<~RUBY, deadline: 150)
+    run = fly(<<~RUBY)
       require #{taker.inspect}
       20_000.times do |i|
         file, line = i % 97, 1 + i % 89
@@ -63,7 +63,7 @@ class AttributionAtScaleTest < Minitest::Test
   end
 
   def test_compaction
-    run = fly(<<~RUBY, deadline: 150)
+    run = fly(<<~RUBY)
       require #{taker.inspect}
       exit 3 unless GC.respond_to?(:compact)
       #{Array.new(100) { |i| "def m#{i} = Taker.take(#{10_000 + i})\n" }.join}
@@ -81,7 +81,7 @@ class AttributionAtScaleTest < Minitest::Test
 
   # Compaction by another thread while this one is without the GVL.
   def test_compaction_beside_threads_without_the_gvl
-    run = fly(<<~RUBY, deadline: 150)
+    run = fly(<<~RUBY)
       require #{taker.inspect}
       stop = false
       threads = 3.times.map { Thread.new { n = 0; (Taker.unlocked(10_004); n += 1) until stop; n } }
@@ -123,6 +123,6 @@ class AttributionAtScaleTest < Minitest::Test
   end
 
   def yjit?
-    plain([RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?"]).status.success?
+    plain(ruby("--yjit", "-e", "exit RubyVM::YJIT.enabled?")).status.success?
   end
 end

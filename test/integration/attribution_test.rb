@@ -9,6 +9,20 @@ class AttributionTest < Minitest::Test
   include FlightRun
   include Taken
 
+  # The variables of a class, among which Ruby 3.2 keeps its name, move while each line is seen for the first time.
+  def test_variables_of_classes_that_move
+    [nil, "blocks"].each do |options|
+      run = fly(<<~RUBY, heapline: options)
+        60.times do |k|
+          lines = Array.new(24) { |i| "@v\#{i} = \#{i}" }
+          eval("class X\#{k}\n def self.go\n\#{lines.join("\n")}\n end\nend\nX\#{k}.go", TOPLEVEL_BINDING, "x\#{k}.rb")
+        end
+        puts "whole"
+      RUBY
+      assert_equal "whole\n", run.output
+    end
+  end
+
   def test_methods_blocks_and_procs
     assert_taken(<<~RUBY)
       def method_of_main
@@ -152,6 +166,20 @@ class AttributionTest < Minitest::Test
       5.times { |i| eval("take 7407", binding, "again.rb", 3) } # at: again.rb:3
       Object.new.instance_eval { eval("take(7408)", TOPLEVEL_BINDING, "top.rb", 9) } # at: top.rb:9
     RUBY
+  end
+
+  # Each box has classes and globals of its own; files and lines are those of all.
+  def test_code_in_boxes
+    skip "Ruby #{RUBY_VERSION} has no boxes" if RUBY_VERSION < "4.0"
+
+    script("def in_box = ($kept = 'b' * 323_457)\nin_box\n", name: "boxed.rb")
+    run = fly("Ruby::Box.new.require(File.join(__dir__, 'boxed.rb'))\n$kept = 'h' * 423_457\n",
+              options: ["-W0"], env: { "RUBY_BOX" => "1" })
+    assert run.status.success?, run.error
+    { "boxed.rb:1" => 323_457, "program.rb:2" => 423_457 }.each do |place, size|
+      sites = run.snapshot.select { |site| site.location.to_s.end_with?("/#{place}") }
+      assert_in_delta size, sites.sum(&:bytes_allocated), 90_000, place
+    end
   end
 
   def test_required_files

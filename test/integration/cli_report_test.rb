@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "heapline/model"
+require "heapline/accounting/process_identity"
 require "support/accounted"
 
 module Heapline
@@ -39,7 +39,9 @@ module Heapline
       report = json_report(pid)
       assert_equal "running", report["process"]["state"]
       assert_in_delta 2_000_000, figure(report, "#{file}:2", "live_bytes"), 10_000
-      assert_operator report["memory"]["rss_bytes"], :>, report["totals"]["live_bytes"]
+      # Ruby 3.2 has its transient heap from malloc, and has not touched most of it.
+      memory = report["memory"]
+      assert_operator memory["rss_bytes"] + memory["untouched_bytes"], :>, report["totals"]["live_bytes"]
       report["sites"].each do |site|
         assert_operator site["frees"], :<=, site["allocations"]
         assert_equal site["live_bytes"], site["bytes_allocated"] - site["bytes_freed"]
@@ -50,7 +52,7 @@ module Heapline
       file = program(HOLDING)
       pid, = start(file)
       Process.kill(:STOP, pid)
-      await { Model::ProcessIdentity.stat(pid).first == "T" }
+      await { Accounting::ProcessIdentity.stat(pid).first == "T" }
       assert_equal [json_report(pid)["totals"]], [json_report(pid)["totals"]]
       assert_in_delta 2_000_000, figure(json_report(pid), "#{file}:2", "live_bytes"), 10_000
     end
@@ -71,7 +73,7 @@ module Heapline
       file = program(HOLDING)
       pid, = start(file)
       before = json_report(pid)
-      out, err, status = heapline("baseline", pid.to_s)
+      out, err, status = heapline("baseline", *PATIENTLY, pid.to_s)
       assert status.success?, err
       assert_match(/growth counts from now on/, out)
       await("nothing grew") { figure(json_report(pid), "#{file}:8", "growth_bytes").positive? }
@@ -84,7 +86,7 @@ module Heapline
     def test_a_stopped_process_answers_late
       pid, = start(program(HOLDING))
       Process.kill(:STOP, pid)
-      await { Model::ProcessIdentity.stat(pid).first == "T" }
+      await { Accounting::ProcessIdentity.stat(pid).first == "T" }
       _, err, status = heapline("baseline", "--timeout", "0.1", pid.to_s)
       assert_equal 1, status.exitstatus
       assert_match(/has allocated nothing for 0.1 s/, err)

@@ -32,7 +32,7 @@ module Heapline
     # The reporter must look while the program is still there.
     def test_the_report_explains_rss
       _, err, = heapline(RbConfig.ruby, program(LEAK))
-      assert_match(/RSS [\d.]+ MB = .*malloc by Ruby lines [\d.]+ MB · /, err)
+      assert_match(/RSS [\d.]+ MB = .*malloc by Ruby lines [\d.]+ MB( ·|$)/, err)
     end
 
     def test_quiet_changes_nothing_that_is_seen
@@ -48,6 +48,30 @@ module Heapline
       assert_operator figure(JSON.parse(File.read(path("r.json"))), "#{file}:3", "live_bytes"), :>=, 5_000_000
       assert_match(/program.rb:3/, File.read(path("r.txt")))
       assert_operator figure(json_report(path("r.heapline")), "#{file}:3", "live_bytes"), :>=, 5_000_000
+    end
+
+    # The descriptor is the program's own, and nothing waits for a reader.
+    def test_output_to_a_descriptor
+      out, = heapline("-o", "/dev/stdout", RbConfig.ruby, program(LEAK))
+      assert_match(/\Apid.*\nheapline  .*program\.rb:3/m, out)
+      reader, writer = IO.pipe
+      words = heapline_command("-o", "/dev/fd/#{writer.fileno}", RbConfig.ruby, program(LEAK))
+      pid = Process.spawn(environment, *words, writer => writer, out: File::NULL, err: File::NULL)
+      @processes << pid
+      writer.close
+      assert_match(/\Aheapline  .*program\.rb:3/m, reader.read)
+      assert_equal 7, Process.wait2(pid).last.exitstatus
+    end
+
+    # The report would wait for a reader, and the program's end for the report.
+    def test_output_to_a_fifo_is_refused
+      File.mkfifo(path("fifo"))
+      reason = "heapline: the output cannot be written to #{path("fifo")}: it is a named pipe; name a regular file, " \
+               "or /dev/stdout\n"
+      out, err, status = heapline("-o", path("fifo"), RbConfig.ruby, program(LEAK))
+      assert_equal ["", reason, 1], [out, err, status.exitstatus]
+      _, err, status = heapline(RbConfig.ruby, program(LEAK), env: { HEAPLINE: "output:#{path("fifo")}" })
+      assert_equal ["stderr of the program\n#{reason}", 7], [err, status.exitstatus]
     end
 
     def test_the_environment_gives_options_too

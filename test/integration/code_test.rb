@@ -9,7 +9,6 @@ require "support/heap_example"
 class CodeTest < Minitest::Test
   include Accounted
 
-  DEADLINE = 120
   EXAMPLE = File.join(Heapline::TestHelper::ROOT, "examples", "template_leak.rb")
   PAGE = "pages/order.erb"
   COPIES = 200
@@ -44,7 +43,7 @@ class CodeTest < Minitest::Test
 
   # The answer to `heapline code WORDS` as parsed JSON.
   def code(*words)
-    timeout = words.any? { |word| word.match?(/\A\d+\z/) } ? ["--timeout", DEADLINE.to_s] : []
+    timeout = words.any? { |word| word.match?(/\A\d+\z/) } ? [*PATIENTLY] : []
     out, err, status = heapline("code", "--json", "--top", "0", *timeout, *words.map(&:to_s))
     assert status.success?, err
     JSON.parse(out)
@@ -93,7 +92,7 @@ class CodeTest < Minitest::Test
     skip "this heapline was built without what reads heap dumps" unless HeapExample.readable?
     pid, = planted
     live = code(pid, "--gc")
-    _, err, status = heapline("heap", "dump", "--gc", "--timeout", DEADLINE.to_s, "-o", path("dump.json.gz"), pid)
+    _, err, status = heapline("heap", "dump", "--gc", *PATIENTLY, "-o", path("dump.json.gz"), pid)
     assert status.success?, err
     dump = code(path("dump.json.gz"))
     figures = %w[count bytes copies copy_bytes unreached example]

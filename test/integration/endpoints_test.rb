@@ -37,7 +37,7 @@ class EndpointsIntegrationTest < Minitest::Test
     waiting = Array.new(6) { open_delta }
     leak
     waiting.each(&:close)
-    answer = await("the waiting ones keep their places", timeout: DEADLINE) do
+    answer = await("the waiting ones keep their places") do
       found = get("#{@address}/heapline/debug/pprof/delta_heap?seconds=1", token: TOKEN)
       found if found.code == "200"
     end

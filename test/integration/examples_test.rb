@@ -16,7 +16,11 @@ class ExamplesTest < Minitest::Test
 
   def test_fiddle
     counted = Array.new(2) { fiddle }
-    assert_equal counted.first, counted.last, "every run counts the same"
+    # But for the length of a temporary directory's name, and from Ruby 3.3 on for how many collections begin there.
+    other_bytes, other_blocks = RUBY_VERSION < "3.3" ? [64, 64] : [VM_BYTES, VM_BLOCKS]
+    counted.transpose.zip([other_bytes, other_blocks, other_blocks, other_bytes]) do |(one, other), most|
+      assert_in_delta one, other, most, "every run counts the same"
+    end
     total, allocations, frees, growth = counted.first
     assert_includes 50_000..(50_000 + VM_BLOCKS), frees
     assert_includes 100_000..(100_000 + VM_BLOCKS), allocations
@@ -32,7 +36,7 @@ class ExamplesTest < Minitest::Test
   end
 
   def test_fiddle_without_heapline_says_how_to_run_it
-    compat = File.join(Heapline::TestHelper::LIB, "heapline", "compat")
+    compat = File.join(Heapline::TestHelper::LIB, "heapline", "compat", "rubylib")
     run = plain(ruby("-I", compat, example("fiddle_leak.rb")))
     refute_predicate run.status, :success?
     assert_match(/run it with `heapline --mwrap ruby/, run.error)
@@ -51,8 +55,9 @@ class ExamplesTest < Minitest::Test
     assert_operator site.growth_blocks, :<, 300
   end
 
+  # Of lines: Ruby 3.2 allocates its transient heap, 32 MiB of native code's, while the program runs.
   def test_the_demo_shows_its_two_leaks_first
-    leaks = fly_example("leak.rb", "3000").top(2)
+    leaks = fly_example("leak.rb", "3000").top(3).select { |site| site.kind == :ruby }.first(2)
     places = leaks.map { |site| [site.location.lineno, site.location.label] }
     assert_equal [[41, "Receipts#render"], [50, "Thumbnail#initialize"]], places
     assert_includes 4_096_000..(4_096_000 + VM_BYTES), leaks.last.growth_bytes
@@ -66,7 +71,7 @@ class ExamplesTest < Minitest::Test
 
   # Total, allocations, frees and growth of the line that allocates.
   def fiddle
-    compat = File.join(Heapline::TestHelper::LIB, "heapline", "compat")
+    compat = File.join(Heapline::TestHelper::LIB, "heapline", "compat", "rubylib")
     row = fly_example("fiddle_leak.rb", options: ["-I", compat])["#{example("fiddle_leak.rb")}:22"]
     [row.bytes_allocated, row.allocations, row.frees, row.growth_bytes]
   end

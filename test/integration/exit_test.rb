@@ -117,7 +117,7 @@ class ExitTest < Minitest::Test
   def reporter_script
     path = script(<<~SH, name: "reporter")
       #!/bin/sh
-      echo "report: $*, magic $(head -c 8 <&3), preload \\"$LD_PRELOAD\\""
+      echo "report: $*, magic $(head -c 8 <&3), preload \\"$LD_PRELOAD\\"" >&2
     SH
     File.chmod(0o755, path)
     path

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "open3"
 require "support/flight_run"
 
 # Where memory, disk or permission is missing, a program behaves as it would without heapline.
@@ -77,10 +78,61 @@ class FailuresTest < Minitest::Test
     assert_same_behaviour(limited.call(700_000))
   end
 
+  # Eight megabytes more than the program alone comes to: heapline takes four for its flight and tables, and counts.
+  def test_a_tight_limit_of_address_space
+    program = script("$kept = 'k' * 100_000; puts File.read('/proc/self/status')[/VmPeak:\\s+(\\d+)/, 1]")
+    limit = plain(ruby(program)).output.to_i + 8_000
+    run = flight(["bash", "-c", "ulimit -v #{limit}; exec \"$@\"", "bash", *ruby(program)])
+    assert run.status.success?, run.error
+    assert_empty run.error
+    kept = run.snapshot.find { |site| site.location.path == program && site.location.library.nil? }
+    assert_operator kept.live_bytes, :>=, 100_000
+  end
+
   def test_a_limit_of_file_size
     [0, 1, 100, 10_000].each do |blocks|
       command = ["bash", "-c", "ulimit -f #{blocks}; exec \"$@\"", "bash", *ruby(script(TEXT))]
       assert_goes_on(command, "ulimit -f #{blocks}")
+    end
+  end
+
+  # The ring of a recording is longer than this, and the kernel would end the program by SIGXFSZ.
+  def test_a_limit_of_file_size_that_comes_later
+    text = <<~RUBY
+      require "fiddle"
+      record = Fiddle::Function.new(Fiddle.dlopen(nil)["heapline_record"], [Fiddle::TYPE_INT], Fiddle::TYPE_INT)
+      Process.setrlimit(:FSIZE, 1 << 20)
+      p record.call(1) == -Errno::EFBIG::Errno
+      #{TEXT}
+    RUBY
+    run = flight(ruby(script(text)))
+    assert_equal "true\n999500\n", run.output, run.error
+    assert_equal 3, run.status.exitstatus
+  end
+
+  # Neither a file nor address space is left for the flight of a child.
+  def test_a_child_whose_flight_cannot_be_made
+    text = <<~RUBY
+      $kept = Array.new(2000) { |i| "x" * (100 + i) }
+      Process.setrlimit(:AS, File.read("/proc/self/statm").to_i * 4096 + 30_000_000)
+      Process.setrlimit(:FSIZE, 4096)
+      Process.wait(fork do
+        own = Array.new(5000) { |i| "y" * (100 + i) }
+        own.clear
+        $kept.shift(1000)
+        GC.start
+        Class.new.new
+        Process.wait(fork { exit(5) })
+        Thread.new { "t" * 1000 }.join
+        exit(7 + $?.exitstatus)
+      end)
+      p $?.exitstatus
+      exit 3
+    RUBY
+    ["keep", "keep,objects", "keep,blocks"].each do |heapline|
+      run = flight(ruby(script(text)), heapline: heapline)
+      assert_equal ["12\n", 3], [run.output, run.status.exitstatus], "#{heapline}: #{run.error}"
+      assert_match(/\Aheapline: process \d+ runs without accounting: .+\n\z/, run.error, heapline)
     end
   end
 
@@ -138,6 +190,32 @@ class FailuresTest < Minitest::Test
     assert_goes_on(ruby(script(TEXT)), "link", env: { "HEAPLINE_DIR" => link }, says: /heapline: .*link: /)
   end
 
+  # What is cut short is another directory's name.
+  def test_a_directory_whose_name_is_too_long
+    [600, 4000].each do |length|
+      path = "#{above = new_directory}/"
+      path << "#{"d" * 199}/" while path.size < length
+      directory = { "HEAPLINE_DIR" => path[0, length - 1] }
+      assert_goes_on(ruby(script(TEXT)), length.to_s, env: directory, says: /File name too long: counts/)
+      assert_empty Dir.children(above)
+    end
+  end
+
+  # All commands that run a program, with their files, where paths are as long as they can be.
+  def test_a_working_directory_whose_name_is_long
+    path = new_directory
+    path += "/#{"d" * [200, 3980 - path.size].min}" while path.size < 3970
+    FileUtils.mkdir_p(path)
+    long = clean_environment.merge("TMPDIR" => path, "HEAPLINE_DIR" => new_directory, "PWD" => nil)
+    [%w[run -o r.json], %w[leaks -o r.txt], %w[record -o r.hlc], %w[test -o r]].each do |words|
+      command = [RbConfig.ruby, Heapline::TestHelper::EXE, *words, "--", *ruby(script(TEXT))]
+      _, said, status = Open3.capture3(long, *command, chdir: path)
+      assert_equal 3, status.exitstatus, said
+      assert_empty said.lines.grep(/too long|Error|were no Ruby|none was Ruby/), words
+      assert_path_exists File.join(path, words.last)
+    end
+  end
+
   def test_small_and_full_file_systems
     ["size=4k", "size=64k", "size=200k", "size=400k", "size=2m", "nr_inodes=1"].each do |options|
       on_tmpfs(options) do |directory|
@@ -167,14 +245,61 @@ class FailuresTest < Minitest::Test
     end
   end
 
+  # Whatever runs as the same user may cut the flight file or write into it.
+  SHARED = <<~'RUBY'
+    file, = Dir["#{ENV["HEAPLINE_DIR"]}/#{$$}-*.flight"]
+    $kept = Array.new(1000) { "x" * 2000 }
+    how, seed = ARGV
+    how == "cut" ? File.truncate(file, seed.to_i) : File.open(file, "r+b") do |io|
+      random = Random.new(seed.to_i)
+      300.times { io.pos = random.rand(200 * 4096) & ~7; io.write(random.bytes(8 * (1 + random.rand(64)))) }
+    end if file
+    threads = Array.new(4) { Thread.new { Array.new(1000) { |i| eval("'y' * (i % 3000)", nil, "f#{i}", 1) }.size } }
+    p threads.sum(&:value)
+    GC.start
+    Process.wait(fork { p Array.new(1000) { "z" * 900 }.size; exit!(4) })
+    p $?.exitstatus
+    exit 3
+  RUBY
+
+  def test_a_flight_file_that_is_cut
+    ["keep", "keep,objects", "keep,blocks"].each do |heapline|
+      [0, 4096, 40_960, 400_000].each do |size|
+        says = /cut the flight file of process \d+/ if size < 400_000 # where heapline grows it is made longer again
+        assert_goes_on(ruby(script(SHARED), "cut", size.to_s), "#{heapline}, #{size}", heapline: heapline, says: says)
+      end
+    end
+  end
+
+  def test_a_flight_file_that_is_written_over
+    ["keep", "keep,objects", "keep,blocks"].each do |heapline|
+      FlightRun.torture(3, 10, 100).times do |seed|
+        assert_goes_on(ruby(script(SHARED), "scribble", seed.to_s), "#{heapline}, seed #{seed}", heapline: heapline)
+      end
+    end
+  end
+
+  # heapline's handler for its own files is in between: the program must not be able to tell.
+  def test_files_of_the_program_s_own_that_are_cut
+    extension = NativePrograms.extension("own_bus")
+    %w[siginfo plain once signal sent ignored].each do |what|
+      run = assert_same_behaviour(ruby("-r", extension, "-e", "OwnBus.run(ARGV[0])", what), what)
+      refute_empty run.output, what
+    end
+    %w[default ruby].each do |what|
+      command = ruby("-r", extension, "-e", "Process.setrlimit(:CORE, 0); OwnBus.run(ARGV[0])", what)
+      assert_equal plain(command).seen.values_at(:output, :signal), flight(command).seen.values_at(:output, :signal)
+    end
+  end
+
   private
 
   # Number of the failing allocation => what came of it: plain, plain with each block 8 bytes longer, under heapline.
   def outcomes_without_and_with(text)
     failing = NativePrograms.library("failing")
-    runs = [plain(ruby(script(text)), env: { "LD_PRELOAD" => failing }, deadline: 120),
-            plain(ruby(script(text)), env: { "LD_PRELOAD" => failing, "FAILING_LONGER" => "8" }, deadline: 120),
-            flight(ruby(script(text)), preload: [failing], heapline: "", deadline: 120)]
+    runs = [plain(ruby(script(text)), env: { "LD_PRELOAD" => failing }),
+            plain(ruby(script(text)), env: { "LD_PRELOAD" => failing, "FAILING_LONGER" => "8" }),
+            flight(ruby(script(text)), preload: [failing], heapline: "")]
     runs.map { |run| run.output.lines(chomp: true).to_h { |line| line.split(" ", 2) } }
   end
 
@@ -184,7 +309,7 @@ class FailuresTest < Minitest::Test
     with = flight(command, **options)
     assert_equal without.seen.except(:error), with.seen.except(:error), "#{what}: #{with.error}"
     more = with.error.delete_prefix(without.error)
-    assert_operator more.lines.size, :<=, 1, what
+    assert_operator more.lines.size, :<=, 1, "#{what} #{more}"
     assert_match(/\A(heapline: .*\n)?\z/, more, what)
     assert_match(says, more) if says
     with

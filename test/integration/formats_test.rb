@@ -5,7 +5,7 @@ require "json"
 require "stringio"
 require "support/accounted"
 require "support/readers"
-require "heapline/model"
+require "heapline/accounting/flight"
 
 # Formats and snapshots of real processes.
 class FormatsTest < Minitest::Test
@@ -50,21 +50,21 @@ class FormatsTest < Minitest::Test
   def test_a_snapshot_of_a_stopped_process_is_what_its_flight_file_says
     pid, = start(program("#{LEAK}loop { leak; sleep 0.01 }"))
     Process.kill(:STOP, pid)
-    await("the process did not stop", timeout: 60) { Heapline::Model::ProcessIdentity.stat(pid).first == "T" }
+    await("the process did not stop") { Heapline::Accounting::ProcessIdentity.stat(pid).first == "T" }
     _, err, status = heapline("snapshot", pid.to_s, "-o", path("stopped.heapline"))
     assert status.success?, err
-    copy = Heapline::Model::Flight.read(path("stopped.heapline"))
+    copy = Heapline::Accounting::Flight.read(path("stopped.heapline"))
     assert_equal :copied, copy.state
-    assert_equal Heapline::Model::Flight.read(flight_files.first).sites, copy.sites
+    assert_equal Heapline::Accounting::Flight.read(flight_files.first).sites, copy.sites
   end
 
   # Each thread's counts are a lane of their own, which the copies reach at different moments.
   def test_snapshots_of_a_busy_process_fit_together
     pid, = start(program(BUSY))
     40.times do |i|
-      heapline("baseline", pid.to_s) if i == 20
-      File.binwrite(path("busy.heapline"), Heapline::Model::Flight.copy(flight_files.first))
-      copy = Heapline::Model::Flight.read(path("busy.heapline"))
+      heapline("baseline", *PATIENTLY, pid.to_s) if i == 20
+      File.binwrite(path("busy.heapline"), Heapline::Accounting::Flight.copy(flight_files.first))
+      copy = Heapline::Accounting::Flight.read(path("busy.heapline"))
       refute_includes copy.failures, :impossible_sites
       assert_operator copy.allocations, :>, 0
     end

@@ -10,8 +10,6 @@ class GrowthLogTest < Minitest::Test
   include Accounted
   include GrowthLines
 
-  PATIENCE = 90
-
   # The program's own output, and the lines of each process by pid, once the companion has ended.
   def logged(source, *options, name: "%p.jsonl", env: {})
     out, err, status = heapline("--quiet", "--log", path(name), "--every", "0.05", *options, RbConfig.ruby,
@@ -30,7 +28,7 @@ class GrowthLogTest < Minitest::Test
 
   # No companion of this test's is left; its mark goes with it.
   def await_end
-    await("the companion did not end", timeout: PATIENCE) { Dir[path("flights/*.companion")].empty? }
+    await("the companion did not end") { Dir[path("flights/*.companion")].empty? }
   end
 
   # Lines of the file so far that are whole.
@@ -49,8 +47,34 @@ class GrowthLogTest < Minitest::Test
     pid
   end
 
+  # Of a program that has come to `says_ready`: before that there are lines too, of a Ruby that starts.
+  def await_ready_lines(pid)
+    await("the program is not ready") { File.exist?(path("ready")) }
+    await_lines(pid, lines_in("#{pid}.jsonl").size + 2)
+  end
+
+  def says_ready
+    "File.write(#{path("ready").inspect}, '')"
+  end
+
   def await_lines(pid, count)
-    await("no #{count} lines of #{pid}", timeout: PATIENCE) { lines_in("#{pid}.jsonl").size >= count }
+    await("no #{count} lines of #{pid}") { lines_in("#{pid}.jsonl").size >= count }
+  end
+
+  # Of a program that goes on and on: two files, and `heapline growth` reads what is left as one.
+  def test_a_log_is_bounded
+    pid = begin_log("loop { $k = 'k' * 700_000; sleep 0.01 }", "--log-max", "200k")
+    await("the older half is not replaced") do
+      File.exist?(older = path("#{pid}.jsonl.1")) && JSON.parse(File.open(older, &:gets))["seq"].positive?
+    end
+    stop(pid)
+    await_end
+    names = Dir[path("*.jsonl*")]
+    assert_equal(%W[#{pid}.jsonl #{pid}.jsonl.1], names.map { |name| File.basename(name) })
+    assert_operator names.sum { |name| File.size(name) }, :<=, 200_000
+    out, err, status = heapline("growth", "--json", names.first)
+    assert_predicate status, :success?, err
+    assert_equal names.sum { |name| File.foreach(name).count }, JSON.parse(out)["lines"]["taken"]
   end
 
   def test_a_program_that_is_over_at_once_has_one_line
@@ -82,8 +106,8 @@ class GrowthLogTest < Minitest::Test
   end
 
   def test_the_last_line_after_kill
-    pid = begin_log("$k = 'k' * 700_000; sleep")
-    await_lines(pid, 3)
+    pid = begin_log("$k = 'k' * 700_000; #{says_ready}; sleep")
+    await_ready_lines(pid)
     stop(pid)
     await_end
     last = series.first.last
@@ -96,8 +120,8 @@ class GrowthLogTest < Minitest::Test
 
   # At a terminal Ctrl-C, under a service manager SIGTERM, reaches all processes of the program at once.
   def test_a_signal_to_the_group_leaves_the_last_line
-    pid = begin_log("sleep", pgroup: true, err: File::NULL)
-    await_lines(pid, 2)
+    pid = begin_log("#{says_ready}; sleep", pgroup: true, err: File::NULL)
+    await_ready_lines(pid)
     Process.kill(:INT, -pid)
     Process.wait(pid)
     await_end
@@ -118,7 +142,7 @@ class GrowthLogTest < Minitest::Test
     pid = begin_log("#{waits_for_line}; Process.daemon(true, true); $d = 'd' * 500_000; " \
                     "File.write(#{path("daemon").inspect}, $$); sleep")
     Process.wait(pid)
-    daemon = await(timeout: PATIENCE) { File.exist?(path("daemon")) && File.read(path("daemon"))[/\d+/]&.to_i }
+    daemon = await { File.exist?(path("daemon")) && File.read(path("daemon"))[/\d+/]&.to_i }
     await_lines(daemon, 2)
     Process.kill(:KILL, daemon)
     await_end
@@ -190,13 +214,13 @@ class GrowthLogTest < Minitest::Test
   def test_rotation_and_a_directory_that_comes_back
     Dir.mkdir(path("logs"))
     pid = begin_log("sleep", "--log", path("logs/a.jsonl"), err: path("err"))
-    await(timeout: PATIENCE) { lines_in("logs/a.jsonl").size > 1 }
+    await { lines_in("logs/a.jsonl").size > 1 }
     File.rename(path("logs/a.jsonl"), path("logs/a.1"))
-    await(timeout: PATIENCE) { lines_in("logs/a.jsonl").size > 1 }
+    await { lines_in("logs/a.jsonl").size > 1 }
     File.rename(path("logs"), path("gone"))
-    await(timeout: PATIENCE) { File.size(path("err")).positive? }
+    await { File.size(path("err")).positive? }
     Dir.mkdir(path("logs"))
-    await(timeout: PATIENCE) { lines_in("logs/a.jsonl").size > 1 }
+    await { lines_in("logs/a.jsonl").size > 1 }
     stop(pid)
     await_end
     all = lines_in("gone/a.1") + lines_in("gone/a.jsonl") + lines_in("logs/a.jsonl")
@@ -211,11 +235,11 @@ class GrowthLogTest < Minitest::Test
     skip "cannot mount" unless system("mount", "-t", "tmpfs", "-o", "size=64k", "none", path("disk"), err: File::NULL)
     begin
       pid = begin_log("sleep", "--log", path("disk/a.jsonl"), err: path("err"))
-      await(timeout: PATIENCE) { File.size(path("err")).positive? }
+      await { File.size(path("err")).positive? }
       torn = File.read(path("disk/a.jsonl"))
       File.truncate(path("disk/a.jsonl"), torn.size / 2)
       half = torn[0, torn.size / 2].count("\n")
-      await(timeout: PATIENCE) { File.read(path("disk/a.jsonl")).count("\n") > half + 1 }
+      await { File.read(path("disk/a.jsonl")).count("\n") > half + 1 }
       stop(pid)
       await_end
       lines = whole_lines(File.read(path("disk/a.jsonl")))
@@ -252,7 +276,7 @@ class GrowthLogTest < Minitest::Test
   def test_interrupting_the_log_from_outside
     pid, = start(program("puts 'ready'; $stdout.flush; sleep"))
     log = Process.spawn(environment, *heapline_command("log", pid.to_s, "--every", "0.05", "-o", path("x.jsonl")))
-    await(timeout: PATIENCE) { lines_in("x.jsonl").size > 1 }
+    await { lines_in("x.jsonl").size > 1 }
     Process.kill(:INT, log)
     Process.wait(log)
     assert_predicate $CHILD_STATUS, :success?

@@ -153,6 +153,6 @@ class HeapCommandsTest < Minitest::Test
   end
 
   def wait(pid)
-    await("heapline did not end", timeout: 120) { Process.wait2(pid, Process::WNOHANG)&.last }
+    await("heapline did not end") { Process.wait2(pid, Process::WNOHANG)&.last }
   end
 end

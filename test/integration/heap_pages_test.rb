@@ -292,7 +292,7 @@ class HeapPagesCommandTest < Minitest::Test
 
   FREEING = <<~RUBY
     20.times do
-      Thread.new { Array.new(200_000) { Object.new }.size }.join # no stack has it any more
+      Thread.new { Array.new(2_000_000) { Object.new }.size }.join # no stack has it any more
       4.times { GC.start }
       break if GC.stat(:total_freed_pages) > 10
     end
@@ -304,14 +304,14 @@ class HeapPagesCommandTest < Minitest::Test
 
   def test_another_process_is_asked
     pid, planted = start(program(PROGRAM), "--objects")
-    out, err, status = heapline("pages", "--json", "--timeout", "120", "--below", "50", pid.to_s)
+    out, err, status = heapline("pages", "--json", *PATIENTLY, "--below", "50", pid.to_s)
     assert_equal [0, true], [status.exitstatus, err.lines.all?(/it answers at its next allocation/)], err
     data = JSON.parse(out)
     keeper = data["sparse"]["holders"].find { |holder| holder["class"] == "Keeper" }
     assert_in_delta planted.to_i, keeper["pages"], 3
     assert_match(/program\.rb:#{HeapPagesTest::LINE - 1}\z/, keeper["location"])
     assert_equal data["totals"]["pages"], data["pages"].size
-    out, = heapline("pages", "--timeout", "120", pid.to_s)
+    out, = heapline("pages", *PATIENTLY, pid.to_s)
     assert_match(/^ +\d+ +\d+ +\d+  Keeper +#{Regexp.escape(path("program.rb"))}:\d+$/, out)
   end
 
@@ -319,7 +319,7 @@ class HeapPagesCommandTest < Minitest::Test
   def test_what_was_freed_outlives_the_process
     pid, freed = start(program(FREEING))
     stop(pid)
-    lifespans = Heapline::Model::Flight.header(flight_files.fetch(0))[:page_lifespans]
+    lifespans = Heapline::Accounting::Flight.header(flight_files.fetch(0))[:page_lifespans]
     assert_equal freed.to_i, lifespans[:count]
     assert_operator lifespans[:count], :>, 10
     assert_operator lifespans[:squares], :>=, lifespans[:sum]

@@ -233,7 +233,7 @@ module Heapline
 
     # Nobody writes to the pipe: only the interruption ends it.
     def test_a_dump_that_was_not_read_tells_nothing
-      native = HeapDump::Extension.dump_class.new("/proc/self/status")
+      native = HeapDump.native.new("/proc/self/status")
       %i[totals class_rows line_rows generation_rows root_rows string_rows].each do |figures|
         assert_match(/was not read/, assert_raises(Error, figures) { native.public_send(figures) }.message)
       end
@@ -245,7 +245,7 @@ module Heapline
       thread = Thread.new { HeapDump.open(path) }
       await { thread.stop? }
       thread.kill
-      assert thread.join(60), "the thread does not end"
+      assert thread.join(PATIENCE), "the thread does not end"
     ensure
       reader.close
       writer.close
@@ -254,13 +254,13 @@ module Heapline
     # While one thread reads, others run; and no two use one dump.
     def test_other_threads_run_meanwhile
       reader, writer = IO.pipe
-      native = HeapDump::Extension.dump_class.new("/proc/self/fd/#{reader.fileno}")
+      native = HeapDump.native.new("/proc/self/fd/#{reader.fileno}")
       thread = Thread.new { native.read(false, false, false) }
       await { thread.stop? }
       assert_match(/being read by another thread/, assert_raises(Error) { native.totals }.message)
       writer.write(small)
       writer.close
-      assert thread.join(60)
+      assert thread.join(PATIENCE)
       assert_equal 3, native.totals[:objects]
     ensure
       reader.close

@@ -163,7 +163,7 @@ class IdentitiesTest < Minitest::Test
   end
 
   def snapshot_in(directory)
-    Heapline::Model::Flight.read(Dir[File.join(directory, "*.flight")].first)
+    Heapline::Accounting::Flight.read(Dir[File.join(directory, "*.flight")].first)
   end
 
   def assert_sound(snapshot)

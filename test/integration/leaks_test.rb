@@ -2,9 +2,10 @@
 
 require "test_helper"
 require "support/accounted"
+require "support/flight_run"
 require "support/leak_corpus"
 require "heapline/cli"
-require "heapline/cli/leaks"
+require "heapline/leaks/leaks_command"
 
 module Heapline
   # `heapline leaks` and Heapline.leaks on planted truth: the corpus of test/leaks.
@@ -76,7 +77,7 @@ module Heapline
       wrong = classes.reject { |name, blocks| blocks == LeakCorpus.expected(name) }
       assert_empty wrong, holders(wrong.keys)
       assert_empty found.reject { |_, kinds| kinds.keys == ["reachable"] }.keys - names
-      assert_equal CLI::Leaks::LEAK, @status.exitstatus
+      assert_equal Leaks::LeaksCommand::LEAK, @status.exitstatus
     end
 
     # What keeps the blocks of these cases.
@@ -94,11 +95,13 @@ module Heapline
     end
 
     def test_what_is_held_is_still_reachable
-      found = corpus(LeakCorpus.clean, "--show-reachable", more: LeakCorpus::CLEAN_RUBY)
-      held = LeakCorpus.clean.grep(/held/) + %w[ruby_held_by_an_object ruby_held_by_a_fiber]
-      missing = held.reject { |name| found[name]["reachable"].positive? } - thread_cases
-      assert_empty missing
-      assert_holders
+      not_by_chance do
+        found = corpus(LeakCorpus.clean, "--show-reachable", more: LeakCorpus::CLEAN_RUBY)
+        held = LeakCorpus.clean.grep(/held/) + %w[ruby_held_by_an_object ruby_held_by_a_fiber ruby_held_by_a_thread]
+        assert_empty held.reject { |name| found[name]["reachable"].positive? } - thread_cases
+        refute @report["processes"].first["fibers_unknown"], "the fibers of this Ruby are not known"
+        assert_holders
+      end
     end
 
     HOLDERS = { "held_by_a_static_variable" => /\Adata of leak_corpus\.so\+0x\h+\z/,
@@ -106,8 +109,8 @@ module Heapline
                 "held_by_a_shared_mapping" => /\Amapped memory/,
                 "held_by_tls_of_this_thread" => /\Astack or thread-local storage of thread \d+/,
                 "ruby_held_by_an_object" => /\Athe Ruby object at 0x\h+\z/,
-                # Or a word that the thread's own stack kept of it.
-                "ruby_held_by_a_fiber" => /\A(mapped memory|stack or thread-local storage)/ }.freeze
+                "ruby_held_by_a_fiber" => /\Athe stack of a fiber at \S+program\.rb:4\z/,
+                "ruby_held_by_a_thread" => /\Athe stack of thread \d+ at \S+program\.rb:5\z/ }.freeze
 
     def assert_holders
       skip "ptrace is not permitted here" if @report["processes"].first["threads_without_registers"].positive?
@@ -132,6 +135,30 @@ module Heapline
         assert_equal "lost_at_return", record["frames"].first["function"]
         assert_match(%r{test/leaks/lost\.c\z}, record["frames"].first["file"])
         assert_equal 101, record["bytes"]
+      end
+    end
+
+    # A variable has the address of a freed block, at which a lost one lies: in quarantine it comes later.
+    def test_where_a_freed_block_was
+      lost = "Thread.new { LeakCorpus.ruby_lost_where_a_freed_block_was }.join"
+      name = "ruby_lost_where_a_freed_block_was"
+      assert_equal({ name => { "reachable" => 1 } }, corpus([], "--show-reachable", more: lost))
+      not_by_chance do
+        assert_equal({ name => { "definite" => 1 } }, corpus([], "--show-reachable", "--quarantine", more: lost))
+      end
+      _, err, status = heapline("leaks", "--quarantine", "1")
+      assert_equal [2, true], [status.exitstatus, err.include?("heapline --blocks --quarantine")]
+    end
+
+    # What it lost are its pages, which are reachable: that it grew is said.
+    def test_a_pool_that_lost_its_owner
+      not_by_chance do
+        found = corpus([], more: "Thread.new { LeakCorpus.ruby_lost_owner_of_a_pool }.join")
+        assert_equal({ "ruby_lost_owner_of_a_pool" => { "definite" => 1 } }, found)
+        library = @report["libraries"].first
+        assert_equal ["leak_corpus.so", 1, 32], [File.basename(library["library"]), *library.values_at("lost_blocks",
+                                                                                                       "lost_bytes")]
+        assert_operator library["reachable_bytes"], :>=, 2300
       end
     end
 
@@ -185,7 +212,8 @@ module Heapline
     end
 
     def running_leaks(pid, *options)
-      out, err, status = heapline("leaks", "--library", "leak_corpus", "--format", "json", *options, pid.to_s)
+      out, err, status = heapline("leaks", "--library", "leak_corpus", "--format", "json", *PATIENTLY, *options,
+                                  pid.to_s)
       refute_empty out, err
       [LeakCorpus.found(JSON.parse(out)["records"]), status]
     end
@@ -204,7 +232,7 @@ module Heapline
       not_by_chance do
         found, status = running_leaks(pid)
         assert_found found, "lost_by_calloc"
-        assert_equal CLI::Leaks::LEAK, status.exitstatus
+        assert_equal Leaks::LeaksCommand::LEAK, status.exitstatus
       end
       found = searched_until(pid) { |seen| seen.key?("lost_by_overwriting") }
       assert_found found, "lost_by_overwriting"
@@ -243,6 +271,92 @@ module Heapline
 
     def start(source)
       super(program(source))
+    end
+
+    BUSY = <<~RUBY.freeze
+      #{SETUP}
+      LeakCorpus.run("lost_by_calloc")
+      BLOCKS = Array.new(200_000) { |i| "a string of its own, number \#{i}" }
+      asked = nil
+      puts "ready"
+      $stdout.flush
+      until asked
+        asked = $stdin.read_nonblock(1, exception: false)
+        asked = nil if asked == :wait_readable
+        "x" * 1000
+      end
+    RUBY
+
+    # While a search that was asked for goes on: the copy's file is there, and has not its name yet.
+    def while_it_is_searched(source, **env)
+      reader, writer = IO.pipe
+      input, to_program = IO.pipe
+      pid = Process.spawn(environment(HEAPLINE: "keep", **env),
+                          *heapline_command("--quiet", "--blocks", RbConfig.ruby, program(source)),
+                          out: writer, in: input)
+      [writer, input].each(&:close)
+      @processes << pid
+      assert reader.wait_readable(Heapline::TestHelper::PATIENCE), "the program wrote nothing"
+      asking = Thread.new { running_leaks(pid) }
+      Thread.pass until Dir.glob(File.join(@directory, "flights/*.leaks.part")).any? || !asking.alive?
+      assert_predicate asking, :alive?, "the search was over at once"
+      to_program.write("x")
+      [pid, asking, reader]
+    end
+
+    # Two searches at once, each with a report of its own.
+    def test_an_end_while_it_is_searched
+      Dir.mktmpdir do |directory|
+        pid, asking, = while_it_is_searched(BUSY, HEAPLINE_LEAKS: "0#{directory}")
+        assert_found asking.value.first, "lost_by_calloc"
+        Process.wait(pid)
+        assert_live_identity(flight_files)
+        assert_equal 1, Dir.glob(File.join(directory, "#{pid}-*.leaks")).size
+        assert_empty Dir.glob(File.join(directory, "*.part"))
+        report = Dir.glob(File.join(directory, "*.leaks")).first
+        assert_equal 1, JSON.parse(File.binread(report))["heapline_leaks"]
+      end
+    end
+
+    # Nothing of the parent's search is the child's, which can be searched itself.
+    def test_a_fork_while_it_is_searched
+      Dir.mktmpdir do |directory|
+        more = <<~RUBY
+          pid = fork { puts Dir.children("/proc/self/fd").filter_map { |fd| File.readlink("/proc/self/fd/\#{fd}") rescue nil }.grep(/leaks/).size }
+          Process.wait(pid)
+        RUBY
+        pid, asking, reader = while_it_is_searched(BUSY + more, HEAPLINE_LEAKS: "0#{directory}")
+        assert_found asking.value.first, "lost_by_calloc"
+        Process.wait(pid)
+        assert_equal %w[ready 0], reader.read.lines(chomp: true)
+        assert_live_identity(flight_files)
+        assert_equal 2, Dir.glob(File.join(directory, "*.leaks")).size
+        assert_equal 2, Dir.glob(File.join(directory, "*.begun")).size
+      end
+    end
+
+    # Libraries that come and go, the next one where the last one was, and lose blocks of sizes of their own.
+    def test_what_an_unloaded_library_lost
+      files = Array.new(3) do |i|
+        File.join(@directory, "grabber#{i}.so").tap { |file| FileUtils.cp(NativePrograms.library("grabber"), file) }
+      end
+      fiddle = FlightRun::FIDDLE.map { |directory| "$LOAD_PATH.unshift(#{directory.dump})\n" }.join
+      file = program(<<~RUBY)
+        #{fiddle}require "fiddle"
+        #{files}.each_with_index do |file, i|
+          library = Fiddle.dlopen(file)
+          Fiddle::Function.new(library["grabber_take"], [Fiddle::TYPE_LONG], Fiddle::TYPE_VOIDP).call(10_001 + i)
+          library.close
+        end
+      RUBY
+      not_by_chance do
+        out, err, = heapline("leaks", "--library", "grabber", "--format", "json", RbConfig.ruby, file)
+        refute_empty out, err
+        found = JSON.parse(out)["records"].to_h do |record|
+          [record["bytes"], record["frames"].first.values_at("function", "library")]
+        end
+        assert_equal(files.each_with_index.to_h { |path, i| [10_001 + i, ["grabber_take", path]] }, found)
+      end
     end
 
     INSIDE = <<~RUBY

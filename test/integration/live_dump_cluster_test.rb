@@ -33,7 +33,7 @@ class LiveDumpClusterTest < Minitest::Test
   private
 
   def dump(worker)
-    out, err, status = Open3.capture3(surroundings, *heapline_command("heap", "dump", "--timeout", DEADLINE.to_s, "-o",
+    out, err, status = Open3.capture3(surroundings, *heapline_command("heap", "dump", *PATIENTLY, "-o",
                                                                       place("worker.json.gz"), worker.to_s))
     assert status.success?, err
     assert_match(/\Awrote .*: process #{worker}, /, out)
@@ -42,7 +42,7 @@ class LiveDumpClusterTest < Minitest::Test
   # The exit code after Ctrl-C.
   def ended
     Process.kill(:INT, @cluster.pid)
-    await("the cluster did not end", timeout: DEADLINE) { Process.wait2(@cluster.pid, Process::WNOHANG)&.last }
+    await("the cluster did not end") { Process.wait2(@cluster.pid, Process::WNOHANG)&.last }
       .exitstatus
   end
 end

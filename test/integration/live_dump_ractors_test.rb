@@ -42,7 +42,7 @@ class LiveDumpRactorsTest < Minitest::Test
 
   def test_stacks
     skip "Ruby #{RUBY_VERSION} does not stop Ractors" if RUBY_VERSION < "3.3"
-    out, err, status = heapline("stack", "--format", "json", "--timeout", DEADLINE.to_s, @pid.to_s)
+    out, err, status = heapline("stack", "--format", "json", *PATIENTLY, @pid.to_s)
     assert status.success?, err
     lines = JSON.parse(out)["stacks"].map { |stack| stack["backtrace"].last[/program\.rb:(\d+)/, 1].to_i }
     assert_equal [3, 4, 7, 11], lines.sort
@@ -52,7 +52,7 @@ class LiveDumpRactorsTest < Minitest::Test
   def test_ruby_3_1_is_refused
     skip "only Ruby 3.1 and 3.2" unless RUBY_VERSION < "3.3"
     3.times do
-      _, err, status = heapline("heap", "dump", "--timeout", DEADLINE.to_s, "-o", path("none"), @pid.to_s)
+      _, err, status = heapline("heap", "dump", *PATIENTLY, "-o", path("none"), @pid.to_s)
       assert_equal 1, status.exitstatus
       assert_match(/process #{@pid}: it runs other Ractors/, err)
     end

@@ -128,7 +128,7 @@ class LiveDumpTest < Minitest::Test
     pid = Process.spawn(environment, *heapline_command("--quiet", RbConfig.ruby, path("unseen.rb"), path("enough")),
                         out: path("out"), err: path("err"))
     @processes << pid
-    await("the program is not ready", timeout: DEADLINE) { File.read(path("out")).include?("ready") }
+    await("the program is not ready") { File.read(path("out")).include?("ready") }
     3.times { dump_of(pid) }
     dump_of(pid, "--gc")
     File.write(path("enough"), "")
@@ -168,25 +168,49 @@ class LiveDumpTest < Minitest::Test
   # A reader that goes away in the middle takes its copy with it, and nothing stays.
   def test_a_reader_that_is_killed
     pid, = start(program("kept = Array.new(200_000) { |i| i.to_s * 4 }\n#{KEPT}"))
-    reader = Process.spawn(environment, *heapline_command("heap", "dump", "-o", "/dev/stdout", pid.to_s),
+    reader = Process.spawn(environment, *heapline_command("heap", "dump", *PATIENTLY, "-o", "/dev/stdout", pid.to_s),
                            out: (_, waiting = IO.pipe).last)
-    await("no copy was made", timeout: DEADLINE) { twins_of(pid).any? }
+    await("no copy was made") { twins_of(pid).any? }
     Process.kill(:KILL, reader)
     Process.wait(reader)
     waiting.close
-    await("the copy stayed", timeout: DEADLINE) { twins_of(pid).empty? }
+    await("the copy stayed") { twins_of(pid).empty? }
     dump_of(pid)
     assert_empty Dir.glob(path("flights/*.pipe"))
+  end
+
+  # `heap dump` of a process, whose output nobody takes; its pid.
+  def unread_dump(pid)
+    _, waiting = @unread ||= IO.pipe
+    words = heapline_command("heap", "dump", *PATIENTLY, "-o", "/dev/stdout", pid.to_s)
+    Process.spawn(environment, *words, out: waiting, err: File::NULL).tap { |reader| @processes << reader }
+  end
+
+  # At each step, and though nobody has collected the one that was killed: the next one who asks gets its dump.
+  def test_the_next_one_takes_over
+    pid, = start(program("kept = Array.new(200_000) { |i| i.to_s * 4 }\n#{KEPT}"))
+    Process.kill(:STOP, pid)
+    reader = unread_dump(pid)
+    await("nobody asked") { Dir.glob(path("flights/*.pipe")).any? }
+    Process.kill(:KILL, reader)
+    Process.kill(:CONT, pid)
+    dump_of(pid)
+    [-> { Dir.glob(path("flights/*.pipe")).any? }, -> { twins_of(pid).any? }].each do |step|
+      reader = unread_dump(pid)
+      await("it did not come so far", &step)
+      Process.kill(:KILL, reader)
+      dump_of(pid)
+    end
   end
 
   # The copy holds no end of the program's pipes.
   def test_the_end_of_a_pipe
     pid, = start(program("kept = Array.new(200_000) { |i| i.to_s * 4 }\n$stderr.close\n#{KEPT}"))
     reader, writer = IO.pipe
-    asking = Process.spawn(environment, *heapline_command("heap", "dump", "-o", "/dev/stdout", pid.to_s),
+    asking = Process.spawn(environment, *heapline_command("heap", "dump", *PATIENTLY, "-o", "/dev/stdout", pid.to_s),
                            out: writer, err: path("said"))
     writer.close
-    await("no copy was made", timeout: DEADLINE) { twins_of(pid).any? }
+    await("no copy was made") { twins_of(pid).any? }
     twin = twins_of(pid).first[/\d+/]
     open_files = Dir.children("/proc/#{twin}/fd").map { |fd| File.readlink("/proc/#{twin}/fd/#{fd}") }
     assert_equal 1, open_files.count { |name| name != File::NULL }, open_files.inspect

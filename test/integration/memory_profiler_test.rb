@@ -56,14 +56,30 @@ class MemoryProfilerTest < Minitest::Test
     skip "no memory_profiler" unless @profiler
   end
 
-  def tables(ask_it)
-    ask("$LOAD_PATH.concat(#{@profiler.full_require_paths.inspect})\nrequire 'memory_profiler'\n#{BLOCK}#{ask_it}")
+  def tables(ask_it, heapline: "keep")
+    ask("$LOAD_PATH.concat(#{@profiler.full_require_paths.inspect})\nrequire 'memory_profiler'\n#{BLOCK}#{ask_it}",
+        heapline: heapline)
   end
 
+  # To memory_profiler a method of Ruby's own that is written in Ruby is a line like any other.
   def test_the_same_objects_by_line_and_class
-    ours = tables(HEAPLINE)
+    ours = tables(HEAPLINE, heapline: "keep,internal")
     theirs = tables(PROFILER)
     theirs.each { |name, table| assert_equal table, ours.fetch(name), name }
     assert_operator theirs[:retained].values.sum, :>, 200
+  end
+
+  # What such methods make is at lines of the program, and nothing else is elsewhere than before.
+  def test_the_same_objects_at_the_lines_that_called
+    ours = tables(HEAPLINE)
+    theirs = tables(PROFILER)
+    %i[allocated_classes retained_classes].each { |name| assert_equal theirs[name], ours[name], name }
+    %i[allocated retained].each do |name|
+      internal, others = theirs[name].partition { |line, _| line.start_with?("<internal:") }.map(&:to_h)
+      added = (ours[name].keys | others.keys).to_h { |line| [line, ours[name].fetch(line, 0) - others.fetch(line, 0)] }
+      added.reject! { |_, count| count.zero? }
+      assert_equal internal.values.sum, added.values.sum, name
+      assert added.all? { |line, count| count.positive? && !line.start_with?("<internal:") }, added.inspect
+    end
   end
 end

@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "heapline/capture"
-require "heapline/leaks/symbols"
+require "heapline/places/symbols"
 require "support/flight_run"
 require "support/recorded"
 
@@ -14,7 +14,7 @@ class NativeNamesTest < Minitest::Test
 
   def setup
     super
-    skip "no addr2line: script/setup --develop installs it" unless Heapline::Leaks::Symbols.new.tool
+    skip "no addr2line: script/setup --develop installs it" unless Heapline::Places::Symbols.new.tool
     @library = path("libinlined.so")
     FileUtils.cp(NativePrograms.library("inlined"), @library)
     fiddle = FlightRun::FIDDLE.map { |directory| "-I#{directory}" }
@@ -32,7 +32,7 @@ class NativeNamesTest < Minitest::Test
   # Frames of the library, the outermost first, and the notes.
   def found
     capture = opened
-    stack = capture.stacks.find { |each| each.sums.bytes == BYTES } or flunk "it was not recorded"
+    stack = capture.stacks.find { |each| each.sums.bytes_allocated == BYTES } or flunk "it was not recorded"
     [stack.frames.select { |frame| frame.library == @library }, capture.notes]
   end
 

@@ -8,7 +8,6 @@ class ObjectReportTest < Minitest::Test
   include Accounted
 
   EXAMPLE = File.join(Heapline::TestHelper::ROOT, "examples", "object_leaks.rb")
-  PATIENCE = 60
   # Makes 100 and forks two workers that make 50 each; all wait until they are told to end.
   TREE = <<~RUBY
     class Page; end
@@ -57,6 +56,11 @@ class ObjectReportTest < Minitest::Test
     [pid, reader.gets.to_s.chomp]
   end
 
+  # The report of a process once it has this row: names of classes are asked for at a safe point.
+  def named(pid, row, *options)
+    await("no #{row}") { json_report(pid, *options).then { |report| report if rows(report).key?(row) } }
+  end
+
   def test_three_leaks_with_exact_counts
     out, err, status = heapline("--objects", "-o", path("run.json"), RbConfig.ruby, EXAMPLE, "2000")
     assert status.success?, err
@@ -86,7 +90,7 @@ class ObjectReportTest < Minitest::Test
       $stdout.flush
       sleep
     RUBY
-    await("names are asked for at a safe point") { rows(json_report(pid)).key?("program.rb:2 Session") }
+    named(pid, "program.rb:2 Session")
     stop(pid)
     report = json_report(pid)
     assert_equal "killed", report["process"]["state"]
@@ -97,10 +101,10 @@ class ObjectReportTest < Minitest::Test
 
   def test_a_tree_of_forked_processes
     pid, workers = start_with_objects(TREE)
-    merged = rows(json_report(pid, "--merge"))
+    merged = rows(named(pid, "program.rb:4 Page", "--merge"))
     assert_equal [100, 100], merged.values_at("program.rb:4 Page", "program.rb:5 Job")
     workers.split.each do |worker|
-      report = json_report(worker)
+      report = named(worker, "program.rb:5 Job")
       assert_includes 90..92, rows(report)["program.rb:4 Page"], "GC may find a left-over word of the stack"
       assert_includes(-10..-8, rows(report, "growth")["program.rb:4 Page"])
       assert_equal 50, rows(report)["program.rb:5 Job"]
@@ -118,6 +122,7 @@ class ObjectReportTest < Minitest::Test
       $stdout.flush
       sleep
     RUBY
+    named(pid, "program.rb:3 Entry")
     assert_match(/nothing differs/, heapline("diff", "--by", "class", pid.to_s, pid.to_s).first)
     early, late = %w[early late].map { |name| path("#{name}.json") }
     _, err, status = heapline("report", pid.to_s, "-o", early)
@@ -134,7 +139,7 @@ class ObjectReportTest < Minitest::Test
     _, err, status = heapline("--objects", "--quiet", "--log", path("%p.jsonl"), "--every", "0.05", RbConfig.ruby,
                               "--disable=gems", EXAMPLE, "2000")
     assert status.success?, err
-    await("the companion did not end", timeout: PATIENCE) { Dir[path("flights/*.companion")].empty? }
+    await("the companion did not end") { Dir[path("flights/*.companion")].empty? }
     lines = Dir[path("*.jsonl")].flat_map { |file| File.readlines(file) }.map { |line| JSON.parse(line) }
     quotes = lines.last["objects"].find { |row| row["class"] == "Prices::Quote" }
     assert_equal [2000, 2000], quotes.values_at("live", "growth")

@@ -131,7 +131,7 @@ class ObjectsMovingTest < Minitest::Test
         line = ObjectSpace.allocation_sourceline(object)
         next true if line.nil? || line.zero? # made before, or where no line runs: while a file is compiled
         compared += 1
-        next true if sites[site][:line].zero?
+        next true if sites[site][:line].zero? || ObjectSpace.allocation_sourcefile(object).start_with?("<internal:")
         sites[site].values_at(:path, :line) == [ObjectSpace.allocation_sourcefile(object), line]
       end
       p compared > 5000, wrong.first(5).map { |object, site, _| [object.class, sites[site][:path], sites[site][:line]] }

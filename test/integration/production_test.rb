@@ -38,22 +38,22 @@ class ProductionTest < Minitest::Test
     assert_match(/Shop::Preview#initialize/, heapline("report", "--merge", @master))
     assert_includes heapline("top", "--once", @master), "examples/shop/shop.rb:29"
     assert_match(/puma: cluster worker 0/, heapline("ps"))
-    assert_match(/growth counts from now on/, heapline("baseline", @worker))
+    assert_match(/growth counts from now on/, heapline("baseline", *PATIENTLY, @worker))
   end
 
   def test_where_resident_memory_is
-    ledger = JSON.parse(heapline("rss", @worker, "--json"))
+    ledger = JSON.parse(heapline("rss", *PATIENTLY, @worker, "--json"))
     lines = ledger["lines"].to_h { |line| line.values_at("key", "bytes") }
     assert_equal ledger["rss_bytes"], lines.values.sum
     assert_operator lines.fetch("remainder", 0).abs, :<, ledger["rss_bytes"] * 0.03
     assert_operator lines["malloc_ruby"], :>, 3_000_000
     assert_operator lines["objects_live"], :>, 1_000_000
-    assert_match(/gave back|nothing/, heapline("trim", @worker))
+    assert_match(/gave back|nothing/, heapline("trim", *PATIENTLY, @worker))
   end
 
   def test_is_it_a_leak
     logs = Dir[place("log-*.jsonl")]
-    await("the log has too few lines", timeout: DEADLINE) do
+    await("the log has too few lines") do
       logs = Dir[place("log-*.jsonl")]
       logs.size == 3 && logs.all? { |log| File.foreach(log).count >= LINES }
     end

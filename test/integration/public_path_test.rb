@@ -3,16 +3,35 @@
 require "test_helper"
 require "support/flight_run"
 require "support/taken"
+require_relative "attribution_test"
+
+# The same programs, the same lines.
+class PublicAttributionTest < AttributionTest
+  # Without the GVL Ruby cannot be asked.
+  undef_method :test_without_the_gvl, :test_threads_over_native_threads
+
+  def flight(command, heapline: "keep", **others)
+    run = super(command, heapline: [heapline, "api"].compact.join(","), **others)
+    assert_equal :public, run.snapshot.attribution if heapline.to_s.include?("keep")
+    run
+  end
+end
 
 # On a Ruby that heapline does not know, lines come from rb_profile_frames: slower, said in one line, and as right.
 class PublicPathTest < Minitest::Test
   include FlightRun
   include Taken
 
-  SAID = /\Aheapline: asked for by HEAPLINE=public: slower attribution .*\n\z/
+  SAID = /\Aheapline: asked for by HEAPLINE=api: slower attribution .*\n\z/
+
+  # Destructors of libraries run when there is no VM any more.
+  def test_a_library_allocates_after_the_vm
+    run = flight(ruby("-ropenssl", "-e", "OpenSSL::Digest::SHA256.hexdigest('a')"), heapline: "keep,api")
+    assert_equal 0, run.status.exitstatus, run.error
+  end
 
   def test_lines
-    run = assert_taken(<<~'RUBY', heapline: "keep,public")
+    run = assert_taken(<<~'RUBY', heapline: "keep,api")
       def in_a_method
         take 7801
       end
@@ -34,13 +53,13 @@ class PublicPathTest < Minitest::Test
 
   # Without the GVL Ruby cannot be asked: the library and its symbol stand for the line.
   def test_without_the_gvl
-    run = fly("require #{taker.inspect}\nTaker.unlocked(7811)\n", heapline: "keep,public")
+    run = fly("require #{taker.inspect}\nTaker.unlocked(7811)\n", heapline: "keep,api")
     site = run.snapshot.find { |each| each.bytes_allocated == 7811 }
     assert_equal [:native, "taker.so"], [site.kind, site.location.library]
   end
 
   def test_evaluated_and_freed_code
-    run = fly(<<~RUBY, heapline: "keep,public")
+    run = fly(<<~RUBY, heapline: "keep,api")
       require #{taker.inspect}
       20_000.times { |i| eval("Taker.take(\#{10_000 + i % 89})", nil, "evaluated", i % 89) }
     RUBY
@@ -51,7 +70,7 @@ class PublicPathTest < Minitest::Test
   end
 
   def test_torture
-    run = fly(<<~RUBY, heapline: "keep,public")
+    run = fly(<<~RUBY, heapline: "keep,api")
       GC.stress = true
       20.times { |i| Thread.new { "t" * i }.join; Fiber.new { "f" * i }.resume }
       GC.stress = false

@@ -74,9 +74,10 @@ class RecordAllocatorsTest < Minitest::Test
     assert_equal "true", @out, @err
     assert_exact capture
     assert_equal [10_000, 10_000], counts(capture, 8_041, 8_042)
-    stacks = capture.births.select { |event| event.bytes == 8_041 }.map(&:stack).uniq
-    assert_equal 1, stacks.size
-    assert_equal(%w[outer:2 inner:1],
-                 stacks.first.last(2).map { |frame| frame[/(\w+)@/, 1] + frame[/:\d+\z/] })
+    # Without "Object#": a method that is met again while the GC runs is named without its owner.
+    stacks = capture.births.select { |event| event.bytes == 8_041 }.map do |event|
+      event.stack.last(2).map { |frame| frame[/(\w+)@/, 1] + frame[/:\d+\z/] }
+    end
+    assert_equal [%w[outer:2 inner:1]], stacks.uniq
   end
 end

@@ -35,12 +35,16 @@ class RecordEndsTest < Minitest::Test
     event.stack.filter_map { |frame| frame[/program\.rb:(\d+)\z/, 1]&.to_i }
   end
 
+  # GC.start is written in Ruby: a frame of its own, at the line that called it.
+  COLLECTS = [10, 4, 4].freeze
+
   def test_each_end_has_the_stack_of_who_ended_it
     capture = record(PROGRAM, ruby: %w[-W:no-experimental])
     assert_freed_by_the_program(capture)
     assert_freed_by_gc(capture)
     starts = capture.of(:gc_start)
-    assert_includes(starts.map { |event| lines(event) }, [10, 4])
+    started = starts.find { |event| lines(event) == COLLECTS }
+    assert_match(/\bstart@.*program\.rb:4\z/, started&.stack&.last)
     assert(starts.none? { |event| event.stack.last.to_s.start_with?("(GC)") })
     assert_includes(capture.of(:munmap).map { |event| lines(event) }, [12])
   end
@@ -56,7 +60,7 @@ class RecordEndsTest < Minitest::Test
     swept = ends_of(capture, 81_001).map(&:last).select { |event| event.kind == :free && lines(event).include?(4) }
     assert_operator swept.size, :>=, 20
     swept.each do |event|
-      assert_equal [10, 4], lines(event)
+      assert_equal COLLECTS, lines(event)
       assert_match(/\A\(GC\)@/, event.stack.last)
     end
   end
@@ -84,11 +88,11 @@ class RecordEndsTest < Minitest::Test
     record(PROGRAM)
     json, = heapline("report", path("run.hlc"), "--by", "line", "--metric", "freed", "--format", "json")
     groups = JSON.parse(json).fetch("groups")
-    freed = ->(line) { groups.find { |group| group["line"].end_with?(line) }.fetch("freed_bytes") }
+    freed = ->(line) { groups.find { |group| group["line"].end_with?(line) }.fetch("bytes_freed") }
     assert_operator freed.call("(GC)"), :>, 20 * 81_001
     assert_operator freed.call("program.rb:3"), :>=, 140_004
     json, = heapline("report", path("run.hlc"), "--format", "json")
-    total = groups.sum { |group| group["freed_bytes"] }
-    assert_equal total, JSON.parse(json).dig("totals", "freed_bytes")
+    total = groups.sum { |group| group["bytes_freed"] }
+    assert_equal total, JSON.parse(json).dig("totals", "bytes_freed")
   end
 end

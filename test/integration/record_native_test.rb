@@ -21,25 +21,28 @@ class RecordNativeTest < Minitest::Test
   RUBY
 
   # "<main>" and "eval" have several names.
-  def assert_calls(stacks)
+  def assert_calls(ruby: [])
+    stacks = stacks(CALLS, ruby: ruby)
+    map, each = %w[map each].map { |name| own(name, "[]", ruby: ruby) }
     assert_equal %w[main in_ruby C:through_c C:call_back back C:allocate C:grab], stacks[60_001]
     assert_equal %w[main C:yield block C:yield block C:through_two C:allocate C:grab], stacks[60_003]
-    assert_equal %w[main block C:yield block in_ruby C:through_c C:call_back back C:allocate C:grab], stacks[60_005]
+    assert_equal ["main"] + map + %w[block C:yield block in_ruby C:through_c C:call_back back C:allocate C:grab],
+                 stacks[60_005]
     assert_equal %w[main C:yield block eval C:allocate C:grab], stacks[60_007]
     assert_equal %w[main C:yield block C:allocate C:grab], stacks[60_009]
     assert_equal %w[main block C:through_c C:call_back back C:allocate C:grab], stacks[60_011]
-    assert_equal %w[main C:yield block block block C:allocate C:grab], stacks[60_013]
+    assert_equal %w[main C:yield block block] + each + %w[block C:allocate C:grab], stacks[60_013]
   end
 
   def test_c_calls_ruby_calls_c
-    assert_calls(stacks(CALLS))
+    assert_calls
   end
 
   # What a JIT has compiled has no frame that can be unwound.
   def test_through_code_of_the_jit
     skip "this Ruby has no YJIT" unless system(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?",
                                                err: File::NULL)
-    assert_calls(stacks(CALLS, ruby: %w[--yjit --yjit-call-threshold=1]))
+    assert_calls(ruby: %w[--yjit --yjit-call-threshold=1])
   end
 
   def test_called_back_by_the_c_library
@@ -109,10 +112,9 @@ class RecordNativeTest < Minitest::Test
     extension = NativePrograms.extension("merging")
     file = program("require #{extension.dump}\nputs 1\n$stdout.flush\nloop { Merging.allocate(60_021); sleep 0.001 }\n")
     pid = start(file).first
-    _, err, status = heapline("record", pid.to_s, "--native", "--duration", "0.3", "-o", path("pid.hlc"))
-    assert_predicate status, :success?, err
-    assert_includes named(capture(path("pid.hlc")))[60_021], %w[main block C:allocate C:grab]
-    assert_equal %w[native], Heapline::Capture.open(path("pid.hlc")).summary.options
+    found = named(recorded_until(pid, "--native") { |seen| named(seen).key?(60_021) })
+    assert_includes found[60_021], ["main", *own("loop", "Kernel"), "block", "C:allocate", "C:grab"]
+    assert_equal %w[native], Heapline::Capture.open(path("run.hlc")).summary.options
   end
 
   WITHIN = <<~RUBY

@@ -32,14 +32,14 @@ class RecordObjectsTest < Minitest::Test
       frame = stack.frames.reverse.find { |one| !one.native? } or next
       sums = stack.sums
       add(all, [stack.class_name, frame.place],
-          [sums.allocations, sums.allocations - sums.live_blocks, sums.bytes, sums.bytes - sums.live_bytes])
+          [sums.allocations, sums.allocations - sums.live_blocks,
+           sums.bytes_allocated, sums.bytes_allocated - sums.live_bytes])
     end
   end
 
   # The same, as the process's flight file has it.
   def counted(pid)
-    file = flight_files.find { |path| File.basename(path).start_with?("#{pid}-") } or flunk "no flight file of #{pid}"
-    Heapline::Model::Flight.read(file).objects.sites.each_with_object({}) do |site, all|
+    Heapline::Accounting::Flight.read(flight_of(pid)).objects.sites.each_with_object({}) do |site, all|
       next unless site.location.lineno.to_i.positive?
 
       add(all, [site.name, "#{site.location.path}:#{site.location.lineno}"],
@@ -54,6 +54,7 @@ class RecordObjectsTest < Minitest::Test
   def assert_equals_the_accounting(file = path("run.hlc"))
     capture = objects(file)
     assert_empty capture.problems
+    assert_live_identity([flight_of(capture.summary.pid)])
     wanted = counted(capture.summary.pid)
     got = recorded(file)
     refute_empty wanted
@@ -112,15 +113,13 @@ class RecordObjectsTest < Minitest::Test
   def test_a_process_that_accounts_its_objects
     pid, = start(program("class Planted; end\nputs 1\n$stdout.flush\nloop { 20.times { Planted.new }; sleep 0.001 }\n"),
                  "--objects")
-    _, err, status = heapline("record", pid.to_s, "--objects", "--duration", "0.5", "-o", path("run.hlc"))
-    assert_predicate status, :success?, err
-    assert_operator objects(class_name: "Planted").sums.allocations, :>, 0
+    recorded_until(pid, "--objects") { objects(class_name: "Planted").sums.allocations.positive? }
     assert_equal %w[objects], objects.summary.options
   end
 
   def test_a_process_that_does_not
     pid, = start(program("puts 1\n$stdout.flush\nloop { 'x' * 100; sleep 0.001 }\n"))
-    _, err, status = heapline("record", pid.to_s, "--objects", "--duration", "0.5", "-o", path("run.hlc"))
+    _, err, status = heapline("record", *PATIENTLY, pid.to_s, "--objects", "--duration", "0.5", "-o", path("run.hlc"))
     assert_equal 1, status.exitstatus
     assert_match(/does not account Ruby objects/, err)
   end

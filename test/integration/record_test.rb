@@ -3,6 +3,7 @@
 require "test_helper"
 require "support/flight_run"
 require "support/recorded"
+require "zlib"
 
 # What `heapline record` records, against programs with planted truth and against the accounting of the same run.
 class RecordTest < Minitest::Test
@@ -80,6 +81,94 @@ class RecordTest < Minitest::Test
     ]
     assert_equal(expected, found.map { |event| lines(event).reject { |frame| frame.include?("@/") } })
     assert_equal 2, found.map(&:thread).uniq.size
+  end
+
+  # Calls and returns of all kinds at random, more than 100 frames deep. Says of each block which of these frames Ruby
+  # itself named, but for evaluated code and rescuing, which Rubies tell differently.
+  DEEP = <<~'RUBY'
+    require "continuation"
+    require "zlib"
+    DRAW = Random.new(14)
+    $calls, $takes = 1_000, 0
+    def take
+      seen = caller_locations(1).select { |at| at.path == __FILE__ && at.base_label.match?(/\A(go|form_)/) }
+      frames = seen.map { |at| "#{at.base_label}:#{at.lineno}" }
+      puts [$takes += 1, frames.size, Zlib.crc32(frames.reverse.join(" "))].join(" ")
+      "t" * (30_000 + $takes)
+    end
+    def form_call(depth) = go(depth)
+    def form_block(depth) = [1].each { go(depth) }
+    def form_proc(depth) = proc { go(depth) }.tap(&:call).call
+    def form_send(depth) = send(:go, depth)
+    def form_eval(depth) = binding.eval("go(depth)")
+    def form_fiber(depth) = Fiber.new { go(depth) }.resume
+    def rescuing(depth)
+      go(depth)
+      raise "deliberate"
+    rescue RuntimeError
+      take
+      go(depth)
+    ensure
+      take
+    end
+    def form_catch(depth)
+      outside = Thread.current[:catches]
+      catch(:up) { Thread.current[:catches] = true; go(depth) }
+    ensure
+      Thread.current[:catches] = outside
+    end
+    def form_again(depth)
+      again = callcc { |from_here| from_here }
+      go(depth)
+      again.call(nil) if again
+    end
+    FORMS = [*private_methods.grep(/\Aform_/).sort, :rescuing]
+    def go(depth)
+      while ($calls -= 1).positive? && depth < 150
+        case DRAW.rand(20)
+        when 0, 1 then take
+        when 2 then take; take
+        when 3
+          take
+        when 4 then return
+        when 5 then throw :up if Thread.current[:catches] && DRAW.rand(8).zero?
+        else send(FORMS[DRAW.rand(FORMS.size)], depth + 1)
+        end
+      end
+    end
+    go(0) while $calls.positive?
+  RUBY
+
+  def test_what_changes_in_a_deep_stack_is_told
+    [[], *(["--yjit"] if defined?(RubyVM::YJIT))].each do |jit|
+      capture = record(DEEP, ruby: ["-W0", *jit], env: { RUBY_THREAD_VM_STACK_SIZE: (4 << 20).to_s, **KEEP })
+      assert_predicate @status, :success?, @err
+      said = @out.lines.to_h { |line| line.split.map(&:to_i).then { |take, *frames| [take, frames] } }
+      assert_operator said.size, :>, 100
+      assert_operator said.values.map(&:first).max, :>, 100
+      assert_equal said, told(capture, 30_001..(30_001 + said.size))
+    end
+  end
+
+  # Of blocks of these sizes what DEEP says of them.
+  def told(capture, sizes)
+    capture.births.select { |event| sizes.cover?(event.bytes) }.to_h do |event|
+      frames = event.stack.filter_map { |frame| frame[/(?:\A|[ #])((?:go|form_\w+)@[^(]*:\d+)\z/, 1]&.sub(/@.*:/, ":") }
+      [event.bytes - 30_001, [frames.size, Zlib.crc32(frames.join(" "))]]
+    end
+  end
+
+  # More labels than an event had room to number, and each lane has its own.
+  def test_many_tags
+    capture = record(<<~RUBY, ruby: ["-I#{Heapline::TestHelper::LIB}"], env: KEEP)
+      require "heapline"
+      KEPT = Array.new(2) do |half|
+        Thread.new { Array.new(2000) { |n| Heapline.tag("tenant \#{half} \#{n}") { "t" * (20_000 + n) } } }
+      end.map(&:value)
+    RUBY
+    [0, 1, 1023, 1024, 1999].each do |n|
+      assert_equal(["tenant 0 #{n}", "tenant 1 #{n}"], sized(capture, 20_001 + n).map(&:tag).sort)
+    end
   end
 
   def test_tags_and_threads

@@ -7,8 +7,6 @@ require "support/recorded"
 class RecordWriterTest < Minitest::Test
   include Recorded
 
-  # Seconds: a loaded machine may take ten times as long as an idle one.
-  LONG = 180
   # When told so it makes more events than the ring holds, later some more.
   FLOOD = <<~RUBY
     $stdout.sync = true
@@ -32,12 +30,12 @@ class RecordWriterTest < Minitest::Test
     @processes << writer
     [theirs_in, theirs_out].each(&:close)
     hear("ready")
-    await(timeout: LONG) { File.size?(path("run.hlc")) }
+    await { File.size?(path("run.hlc")) }
     writer
   end
 
   def hear(word)
-    assert @output.wait_readable(LONG), "the program did not say #{word}"
+    assert @output.wait_readable(PATIENCE), "the program did not say #{word}"
     assert_equal word, @output.gets&.chomp
   end
 
@@ -53,7 +51,7 @@ class RecordWriterTest < Minitest::Test
     tell("done")
     Process.kill(:CONT, writer)
     before = File.size(path("run.hlc"))
-    await(timeout: LONG) { File.size(path("run.hlc")) > before } # there is room in the ring again
+    await { File.size(path("run.hlc")) > before } # there is room in the ring again
     tell("more")
     @input.puts
     assert_equal 3, Process.wait2(writer).last.exitstatus
@@ -86,7 +84,7 @@ class RecordWriterTest < Minitest::Test
     assert_equal 1, status.exitstatus
     assert_match(/has not answered for 0.1 s/, err)
     Process.kill(:CONT, pid)
-    assert_predicate heapline("baseline", pid.to_s).last, :success? # it has answered what came later
+    assert_predicate heapline("baseline", *PATIENTLY, pid.to_s).last, :success? # it has answered what came later
     assert_empty Dir[path("flights/*.ring")]
     refute_path_exists path("late.hlc")
   end
@@ -99,7 +97,7 @@ class RecordWriterTest < Minitest::Test
     tell("more")
     part = capture
     refute_predicate part, :finished?
-    _, err, status = heapline("record", part.pid.to_s, "--duration", "0.1", "--timeout", LONG.to_s,
+    _, err, status = heapline("record", part.pid.to_s, "--duration", "0.1", *PATIENTLY,
                               "-o", path("again.hlc"))
     assert_predicate status, :success?, err
     assert_equal "stopped", capture(path("again.hlc")).ending

@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "support/recorded"
-require "heapline/model/flight_directory"
+require "heapline/accounting/flight_directory"
 
 # How recordings begin, go on and end: of running processes, from within, across fork and exec, and where nothing can be
 # written.
@@ -36,22 +36,18 @@ class RecordingTest < Minitest::Test
 
   def test_a_running_process_for_a_time
     pid = busy
-    2.times do |i|
-      _, err, status = heapline("record", pid.to_s, "--duration", "0.3", "-o", path("run#{i}.hlc"))
-      assert_predicate status, :success?, err
-      capture = assert_readable(path("run#{i}.hlc"))
+    2.times do
+      capture = recorded_until(pid) { |seen| sized(seen, 7_001).any? }
       assert_equal "stopped", capture.ending
-      refute_empty sized(capture, 7_001)
       assert_match(/program\.rb:3\z/, sized(capture, 7_001).first.stack.last)
     end
     assert Process.kill(0, pid)
   end
 
   def test_what_was_born_before_is_told_as_older
-    pid = start(program("old = Array.new(500) { |i| 'o' * 3_000 }\n#{BUSY.sub("loop {", "loop { old.pop; GC.start;")}"))
-          .first
-    heapline("record", pid.to_s, "--duration", "0.5", "-o", path("run.hlc"))
-    refute_empty assert_readable(path("run.hlc")).of(:free_older)
+    more = "loop { old.shift; old << 'o' * 3_000; GC.start;"
+    pid, = start(program("old = Array.new(500) { |i| 'o' * 3_000 }\n#{BUSY.sub("loop {", more)}"))
+    recorded_until(pid) { |seen| seen.of(:free_older).any? }
   end
 
   # Each its own, whether the parent records or not.
@@ -78,11 +74,11 @@ class RecordingTest < Minitest::Test
 
   def test_only_one_at_a_time
     pid = busy
-    words = heapline_command("record", pid.to_s, "-o", path("first.hlc"))
+    words = heapline_command("record", *PATIENTLY, pid.to_s, "-o", path("first.hlc"))
     first = Process.spawn(environment, *words, err: File::NULL)
     @processes << first
-    await(timeout: 60) { File.size?(path("first.hlc")) }
-    _, err, status = heapline("record", pid.to_s, "-o", path("second.hlc"))
+    await { File.size?(path("first.hlc")) }
+    _, err, status = heapline("record", *PATIENTLY, pid.to_s, "-o", path("second.hlc"))
     assert_equal 1, status.exitstatus
     assert_match(/process #{pid} is being recorded already/, err)
     Process.kill(:INT, first)
@@ -92,10 +88,10 @@ class RecordingTest < Minitest::Test
 
   def test_a_process_that_ends_while_it_is_recorded
     pid = busy
-    words = heapline_command("record", pid.to_s, "-o", path("run.hlc"))
+    words = heapline_command("record", *PATIENTLY, pid.to_s, "-o", path("run.hlc"))
     recorder = Process.spawn(environment, *words, err: File::NULL)
     @processes << recorder
-    await(timeout: 60) { File.size?(path("run.hlc")) }
+    await { File.size?(path("run.hlc")) }
     stop(pid)
     assert_predicate Process.wait2(recorder).last, :success?
     assert_equal "killed", assert_readable(path("run.hlc")).ending
@@ -103,16 +99,24 @@ class RecordingTest < Minitest::Test
 
   def test_the_end_of_the_writer_is_no_harm
     pid = busy
-    words = heapline_command("record", pid.to_s, "-o", path("run.hlc"))
+    words = heapline_command("record", *PATIENTLY, pid.to_s, "-o", path("run.hlc"))
     recorder = Process.spawn(environment, *words, err: File::NULL)
-    await(timeout: 60) { File.size?(path("run.hlc")) }
+    await { File.size?(path("run.hlc")) }
+    refute_empty kept_of_rings(pid)
     stop(recorder)
-    await(timeout: 60) { json_report(pid)["sites"].any? } # it goes on and can be read
+    await("the process keeps the ring") { kept_of_rings(pid).empty? }
+    await { json_report(pid)["sites"].any? } # it goes on and can be read
     capture(path("run.hlc"))
-    await(timeout: 60) do
-      heapline("record", pid.to_s, "--duration", "0.2", "-o", path("again.hlc")).last.success?
+    await do
+      heapline("record", *PATIENTLY, pid.to_s, "--duration", "0.2", "-o", path("again.hlc")).last.success?
     end
-    refute_empty sized(assert_readable(path("again.hlc")), 7_001)
+    recorded_until(pid) { |seen| sized(seen, 7_001).any? }
+  end
+
+  # Mappings and descriptors of a process that are a ring's.
+  def kept_of_rings(pid)
+    files = Dir.glob("/proc/#{pid}/fd/*").map { |fd| File.readlink(fd) rescue "" } # rubocop:disable Style/RescueModifier
+    [*File.readlines("/proc/#{pid}/maps"), *files].grep(/\.(taken|ring)\b/)
   end
 
   WITHIN = <<~RUBY

@@ -9,16 +9,10 @@ require "support/plans"
 
 # The replayer itself: what it performs and measures, and that nothing in a plan makes it do anything else.
 class ReplayTest < Minitest::Test
+  include OwnDirectory
+
   PROGRAM = Heapline::Replay::Replayer.program
   MB = 1_000_000
-
-  def setup
-    @directory = Dir.mktmpdir("heapline-replay")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
 
   def test_a_block_is_touched_and_comes_back
     run = replay(PlanBuilder.new.malloc(0, 50 * MB).free(0).malloc(0, 100))

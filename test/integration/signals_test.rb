@@ -7,7 +7,7 @@ require "support/flight_run"
 class SignalsTest < Minitest::Test
   include FlightRun
 
-  SECONDS = FlightRun.torture(1, 3, 20)
+  RAISED = FlightRun.torture(200, 600, 4000)
 
   # A process sends one signal a millisecond; the handler raises into whatever runs, once a round: a second one could
   # come while the first is being rescued.
@@ -15,7 +15,7 @@ class SignalsTest < Minitest::Test
     run = fly(<<~RUBY)
       class Hit < StandardError; end
       hits = caught = 0
-      inside = done = false
+      inside = false
       trap(:USR1) do
         hits += 1
         if inside && hits.odd?
@@ -23,15 +23,16 @@ class SignalsTest < Minitest::Test
           raise Hit
         end
       end
+      ending, enough = IO.pipe
       sender = fork do
         parent = Process.ppid
-        (#{SECONDS} * 1000).times { Process.kill(:USR1, parent); sleep 0.001 }
+        enough.close
+        Process.kill(:USR1, parent) until IO.select([ending], nil, nil, 0.001)
         exit!(0)
       rescue Errno::ESRCH
         exit!(0)
       end
-      Thread.new { Process.wait(sender); done = true }
-      until done
+      until caught == #{RAISED}
         begin
           inside = true
           Array.new(50) { |i| "s" * (i * 20) }.map(&:hash).sort
@@ -43,10 +44,12 @@ class SignalsTest < Minitest::Test
         end
       end
       trap(:USR1, "IGNORE")
+      enough.close
+      Process.wait(sender)
       puts caught
     RUBY
     assert run.status.success?, "#{run.status.inspect} #{run.error}"
-    assert_operator run.output.to_i, :>, 50
+    assert_equal RAISED, run.output.to_i
     run.snapshots.each { |snapshot| assert_sound(snapshot) }
   end
 

@@ -74,6 +74,19 @@ class TagIntegrationTest < Minitest::Test
     assert_operator found.fetch(:tagged6, 0), :<, 300
   end
 
+  # A tenant each, on one line: none is taken for another, and none goes to (other). Some also ask for a page of the
+  # object heap.
+  def test_many_labels
+    found = ask(<<~RUBY)
+      KEPT = Array.new(20_000) { |n| Heapline.tag("tenant \#{n}") { "t" * (1_000 + n) } }
+      tags = Heapline.snapshot.group_by(:tag)
+      more = KEPT.each_index.map { |n| (tags["tenant \#{n}"]&.live_bytes || 0) - 1_000 - n }
+      answer(right: more.count { |bytes| bytes.between?(0, 200) }, less: more.count(&:negative?), other: tags.key?("(other)"))
+    RUBY
+    assert_operator found[:right], :>=, 19_800
+    assert_equal({ less: 0, other: false }, found.slice(:less, :other))
+  end
+
   def test_the_rack_middleware_labels_requests
     found = ask(<<~RUBY, loads: "heapline/rack")
       KEPT = []

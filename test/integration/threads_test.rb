@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/flight_builder"
 require "support/flight_run"
 
 # Nothing is lost where threads pass blocks to each other, and nothing breaks where they end.
@@ -17,9 +18,25 @@ class ThreadsTest < Minitest::Test
     assert_all_counted("puts Passing.resize(64, #{BLOCKS})", 64 * BLOCKS)
   end
 
-  # More than there are lanes: some share one.
   def test_two_hundred_threads
     assert_all_counted("puts Passing.pass(200, 2000)", 200 * 2000)
+  end
+
+  # While many sleep, and after they ended: their lanes serve those that come.
+  def test_threads_that_sleep_have_lanes_and_leave_them
+    run = fly(<<~RUBY)
+      ends = Queue.new
+      2.times do
+        sleeping = Array.new(500) { Thread.new { 'x' * 500; ends.pop } }
+        Thread.pass until sleeping.all? { |thread| thread.status == "sleep" }
+        200.times { Thread.new { 'y' * 500 }.join }
+        sleeping.each { ends << 1 }.each(&:join)
+      end
+    RUBY
+    assert run.status.success?, run.error
+    assert_sound(run.snapshot)
+    assert_operator lanes(run.paths.first), :<=, 510
+    assert_live_identity(run.paths)
   end
 
   def test_ruby_threads_without_the_gvl
@@ -49,6 +66,23 @@ class ThreadsTest < Minitest::Test
     assert_empty run.snapshot.failures
   end
 
+  # Each string is at its fiber's line, while threads and fibers end and their memory is used again.
+  def test_fibers_of_threads_that_come_and_go
+    run = fly(<<~RUBY)
+      def turn(count)
+        fibers = Array.new(count) { Fiber.new { loop { Fiber.yield("x" * 5000) } } }
+        Fiber.current
+        5.times { fibers.each(&:resume) }
+      end
+      10.times { 20.times.map { Thread.new { turn(20) } }.each(&:join); GC.start }
+      turn(2000)
+    RUBY
+    assert run.status.success?, run.error
+    strings = run.snapshot.select { |site| site.location.lineno == 2 }.sum(&:bytes_allocated)
+    assert_in_delta 5 * ((10 * 20 * 20) + 2000) * 5001, strings, strings / 20
+    assert_sound(run.snapshot)
+  end
+
   def test_thread_locals_that_allocate_and_free_at_the_end
     text = <<~RUBY
       require #{NativePrograms.extension("thread_end").inspect}
@@ -67,6 +101,18 @@ class ThreadsTest < Minitest::Test
 
   private
 
+  # From the list that the header begins.
+  def lanes(path)
+    bytes = File.binread(path)
+    place = bytes[FlightBuilder::HEADER.fetch(:lanes).first, 4].unpack1("L")
+    count = 0
+    until place.zero?
+      count += 1
+      place = bytes[place * FlightBuilder::CELL, 4].unpack1("L")
+    end
+    count
+  end
+
   # All blocks that the extension took and freed are counted, in blocks and bytes.
   def assert_all_counted(code, blocks)
     run = fly("require #{NativePrograms.extension("passing").inspect}\n#{code}\nPassing.clear\n")
@@ -75,6 +121,7 @@ class ThreadsTest < Minitest::Test
     figures = %i[allocations frees bytes_allocated bytes_freed].map { |figure| sites.sum(&figure) }
     assert_equal [blocks, blocks, run.output.to_i, run.output.to_i], figures
     assert_sound(run.snapshot)
+    assert_live_identity(run.paths)
     run
   end
 

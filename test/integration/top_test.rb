@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "shellwords"
-require "heapline/model"
+require "heapline/accounting/process_identity"
 require "support/accounted"
 require "support/terminal_program"
 
@@ -11,7 +11,6 @@ module Heapline
   class TopTest < Minitest::Test
     include Accounted
 
-    DEADLINE = 60
     # Holds what line 1 takes, and a little more with each turn.
     GROWING = <<~RUBY
       $held = Array.new(1000) { "x" * 2000 }
@@ -64,7 +63,7 @@ module Heapline
     end
 
     def await_screen(program, what)
-      limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + DEADLINE
+      limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
       until yield
         flunk "no #{what} on\n#{program.screen}" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
         program.wait_for_output
@@ -79,9 +78,9 @@ module Heapline
 
     # End a process that is not a child of this one. What it still does in the test's directory is over then.
     def end_other(pid)
-      identity = Model::ProcessIdentity.of(pid) or return
+      identity = Accounting::ProcessIdentity.of(pid) or return
       Process.kill(:KILL, pid)
-      await("process #{pid} lives on", timeout: DEADLINE) { !identity.alive? }
+      await("process #{pid} lives on") { !identity.alive? }
     rescue Errno::ESRCH
       nil
     end
@@ -186,7 +185,7 @@ module Heapline
       terminal = top(pid.to_s)
       see(terminal, /growth▼/)
       terminal.hang_up
-      await("top goes on without a terminal", timeout: DEADLINE) { terminal.status }
+      await("top goes on without a terminal") { terminal.status }
     end
 
     def test_resizing
@@ -255,6 +254,50 @@ module Heapline
       dumb = top(pid.to_s, TERM: "dumb")
       await_screen(dumb, "two frames") { dumb.log.scan("heapline top").size > 1 }
       refute_includes dumb.log, "\e"
+    end
+
+    # What top added up change by change, while the process ran, is what others read as a whole when it rests.
+    def test_at_rest_the_report_and_the_metrics_say_the_same
+      pid, = start(program(GROWING))
+      observer = observer_of(pid)
+      5.times do
+        lived = observer.read.total.live_bytes
+        await("it does not grow") { observer.read.total.live_bytes > lived }
+      end
+      Process.kill(:STOP, pid)
+      await("it does not stop") { observer.read.stopped }
+      reading = observer.read
+      report = json_report(pid, "--top", "0")
+      metrics, = heapline("report", "--format", "prometheus", "--top", "0", pid.to_s)
+      SAME.each { |figure, series| assert_same_total(figure, series, reading.total, report, metrics) }
+      expected = report["sites"].group_by { |site| site["location"] }
+      rows = Top::Activity.new(reading).rows(:location).order(:live, nil).all
+      assert_equal expected.keys.sort, rows.map(&:name).sort
+      rows.each { |row| assert_same_row(row, expected.fetch(row.name)) }
+    ensure
+      observer&.close
+    end
+
+    def observer_of(pid)
+      require "heapline/top/observer"
+      directory = Accounting::FlightDirectory.new(environment)
+      Top::Observer.new(directory, directory.find(pid))
+    end
+
+    SAME = { live_bytes: "live_bytes", live_blocks: "live_blocks", growth_bytes: "growth_bytes",
+             retained_bytes: "retained_bytes", allocations: "allocations_total", frees: "frees_total",
+             bytes_allocated: "allocated_bytes_total", bytes_freed: "freed_bytes_total",
+             temporary: "temporary_frees_total" }.freeze
+
+    def assert_same_total(figure, series, total, report, metrics)
+      others = [report["totals"][figure.to_s], metrics[/^heapline_#{series}\{.*\} (\d+)$/, 1].to_i]
+      assert_equal [total.public_send(figure)] * 2, others, figure
+    end
+
+    def assert_same_row(row, sites)
+      figures = %i[live_bytes live_blocks growth_bytes allocations frees bytes_allocated temporary]
+      assert_equal(figures.map { |figure| sites.sum { |site| site[figure.to_s] } },
+                   figures.map { |figure| row.site[figure] }, row.name)
     end
 
     def test_one_frame_into_a_pipe

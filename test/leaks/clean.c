@@ -218,8 +218,7 @@ CORPUS_FUNCTION held_by_stdio(void) {
     fputs("text", stream);
 }
 
-static void at_end(void) {
-}
+static void at_end(void) {}
 
 CORPUS_FUNCTION held_by_atexit(void) {
     for (int i = 0; i < 40; i++) atexit(at_end);

@@ -12,8 +12,10 @@ static void lose_data(void *unused) {
     (void)unused;
 }
 
-static const rb_data_type_t forgetful = {"Corpus::Forgetful", {NULL, lose_data, NULL}, NULL, NULL, RUBY_TYPED_FREE_IMMEDIATELY};
-static const rb_data_type_t careful = {"Corpus::Careful", {NULL, RUBY_DEFAULT_FREE, NULL}, NULL, NULL, RUBY_TYPED_FREE_IMMEDIATELY};
+static const rb_data_type_t forgetful = {
+    "Corpus::Forgetful", {NULL, lose_data, NULL}, NULL, NULL, RUBY_TYPED_FREE_IMMEDIATELY};
+static const rb_data_type_t careful = {
+    "Corpus::Careful", {NULL, RUBY_DEFAULT_FREE, NULL}, NULL, NULL, RUBY_TYPED_FREE_IMMEDIATELY};
 
 /* An object that does not free what it has. */
 static VALUE ruby_lost_by_a_free_function(VALUE self) {
@@ -40,6 +42,48 @@ static VALUE ruby_lost_table(VALUE self) {
     return Qnil;
 }
 
+/* A pool: the owner is lost, its page is still in the list of all pages. */
+static VALUE ruby_lost_owner_of_a_pool(VALUE self) {
+    static void **pages;
+    void **page = ruby_xcalloc(1, 2300), ***owner = ruby_xmalloc(32);
+    page[0] = pages;
+    pages = page;
+    owner[0] = page;
+    return Qnil;
+}
+
+/* The allocator gives the freed block's address out again. */
+static VALUE ruby_lost_where_a_freed_block_was(VALUE self) {
+    static char *volatile stale;
+    stale = ruby_xmalloc(127);
+    ruby_xfree(stale);
+    char *volatile block = ruby_xmalloc(127);
+    block = NULL;
+    return Qnil;
+}
+
+/* Called in fibers that end, that are dropped, and that an Enumerator made. */
+static VALUE ruby_lost_by_ended_fibers(VALUE self) {
+    void *volatile blocks[2] = {ruby_xmalloc(404), ruby_xmalloc(405)};
+    rb_fiber_yield(0, NULL);
+    (void)blocks;
+    return Qnil;
+}
+
+static VALUE ruby_lost_by_dropped_fibers(VALUE self) {
+    void *volatile block = ruby_xmalloc(406);
+    rb_fiber_yield(0, NULL);
+    ruby_xfree(block);
+    return Qnil;
+}
+
+static VALUE ruby_lost_by_enumerators(VALUE self) {
+    void *volatile block = ruby_xmalloc(407);
+    rb_yield(Qnil);
+    (void)block;
+    return Qnil;
+}
+
 static VALUE ruby_held_by_an_object(VALUE self) {
     return TypedData_Wrap_Struct(rb_cObject, &careful, ruby_xmalloc(411));
 }
@@ -47,6 +91,13 @@ static VALUE ruby_held_by_an_object(VALUE self) {
 static VALUE ruby_held_by_a_fiber(VALUE self) {
     void *volatile block = ruby_xmalloc(412);
     rb_fiber_yield(0, NULL);
+    ruby_xfree(block);
+    return Qnil;
+}
+
+static VALUE ruby_held_by_a_thread(VALUE self) {
+    void *volatile block = ruby_xmalloc(415);
+    rb_yield(Qnil);
     ruby_xfree(block);
     return Qnil;
 }
@@ -105,8 +156,14 @@ void Init_leak_corpus(void) {
     METHOD(ruby_lost_by_xmalloc);
     METHOD(ruby_lost_by_a_raise);
     METHOD(ruby_lost_table);
+    METHOD(ruby_lost_owner_of_a_pool);
+    METHOD(ruby_lost_where_a_freed_block_was);
+    METHOD(ruby_lost_by_ended_fibers);
+    METHOD(ruby_lost_by_dropped_fibers);
+    METHOD(ruby_lost_by_enumerators);
     METHOD(ruby_held_by_an_object);
     METHOD(ruby_held_by_a_fiber);
+    METHOD(ruby_held_by_a_thread);
     METHOD(ruby_held_below);
     METHOD(ruby_freed_with_its_object);
     METHOD(ruby_held_by_the_vm);

@@ -170,6 +170,24 @@ CORPUS_FUNCTION lost_with_the_tls_of_a_dead_thread(void) {
     in_thread(keep_in_tls);
 }
 
+/* All of them live before the first one ends: glibc keeps each one's storage for a later thread. */
+static pthread_barrier_t together;
+
+static void *keep_in_tls_together(void *unused) {
+    of_this_thread = malloc(119);
+    pthread_barrier_wait(&together);
+    return unused;
+}
+
+CORPUS_FUNCTION lost_with_the_tls_of_threads_at_once(void) {
+    enum { THREADS = 5 };
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&together, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&threads[i], NULL, keep_in_tls_together, NULL)) abort();
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+}
+
 static void *keep_on_stack(void *unused) {
     void *volatile local = malloc(112);
     return local ? unused : NULL;
@@ -316,6 +334,7 @@ const struct corpus_case corpus_lost[] = {
     CORPUS_CASE(lost_of_eight_megabytes),
     CORPUS_CASE(lost_directory_stream),
     CORPUS_CASE(lost_with_the_tls_of_a_dead_thread),
+    CORPUS_CASE(lost_with_the_tls_of_threads_at_once),
     CORPUS_CASE(lost_on_the_stack_of_a_dead_thread),
     CORPUS_CASE(lost_with_the_key_of_a_dead_thread),
     CORPUS_CASE(lost_by_a_dead_thread),

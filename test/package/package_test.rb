@@ -28,35 +28,108 @@ class PackageTest < Minitest::Test
     end
   end
 
+  def gem_files
+    Dir.chdir(ROOT) { Gem::Specification.load("heapline.gemspec").files }
+  end
+
+  # Nothing that is needed is forgotten, and nothing comes along that lies about.
+  def test_the_gem_has_what_is_tracked
+    skip "this is no checkout" unless File.exist?(File.join(ROOT, ".git"))
+
+    tracked, = run_in(ROOT, "git", "ls-files", *(SOURCES - %w[heapline.gemspec]))
+    wanted = tracked.lines(chomp: true).grep_v(LEFT_OUT)
+    assert_equal [[], []], [wanted - gem_files, gem_files - wanted], "missing, and too many"
+  end
+
+  LEFT_OUT = %r{\Adocs/images/}
+
+  # Every command of the table, from an empty GEM_HOME alone.
   def test_installs_into_an_empty_home_and_runs_from_there
     in_copy do |dir, copy|
-      home = { "GEM_HOME" => File.join(dir, "home"), "GEM_PATH" => File.join(dir, "home"), "RUBYOPT" => nil }
+      @home = { "GEM_HOME" => File.join(dir, "home"), "GEM_PATH" => File.join(dir, "home"), "RUBYOPT" => nil,
+                "HEAPLINE_DIR" => File.join(dir, "flights"), "BUNDLE_GEMFILE" => nil, "RUBYLIB" => nil }
       package = File.join(dir, "heapline.gem")
-      output, status = run_in(copy, RbConfig.ruby, "-S", "gem", "build", "heapline.gemspec", "-o", package, env: home)
-      assert_predicate status, :success?, output
-
-      output, status = run_in(dir, RbConfig.ruby, "-S", "gem", "install", "--local", "--no-document", package,
-                              env: home)
-      assert_predicate status, :success?, output
-
+      assert_runs copy, RbConfig.ruby, "-S", "gem", "build", "heapline.gemspec", "-o", package
+      assert_runs dir, RbConfig.ruby, "-S", "gem", "install", "--local", "--no-document", package
       FileUtils.rm_rf(copy)
-      heapline = File.join(dir, "home/bin/heapline")
-      output, status = run_in(dir, RbConfig.ruby, heapline, RbConfig.ruby, "-e", "$kept = 'x' * 1_000_000; puts 42",
-                              env: home)
-      assert_predicate status, :success?, output
-      assert_match(/^42$/, output)
-      assert_match(/-e:1/, output)
 
-      output, status = run_in(dir, RbConfig.ruby, heapline, "-o", "run.html", RbConfig.ruby, "-e", "42", env: home)
-      assert_predicate status, :success?, output
-      assert_match(%r{<style>.+</style>.+<script>.+</script>}m, File.read(File.join(dir, "run.html")))
-
-      output, status = run_in(dir, RbConfig.ruby, "-e", HEAP, env: home)
-      assert_predicate status, :success?, output
-
-      output, = run_in(dir, RbConfig.ruby, "-e", REPLAYER, env: home)
-      assert_match(/"allocator":"/, output)
+      run_programs(dir)
+      run_commands(dir)
+      assert_match(/"allocator":"/, assert_runs(dir, RbConfig.ruby, "-e", REPLAYER))
+      assert_runs dir, RbConfig.ruby, "-e", HEAP
     end
+  end
+
+  def run_programs(dir)
+    output = assert_runs(dir, *heapline(dir), RbConfig.ruby, "-e", "$kept = 'x' * 1_000_000; puts 42")
+    assert_match(/^42$/, output)
+    assert_match(/-e:1/, output)
+    assert_runs dir, *heapline(dir), "-o", "run.html", RbConfig.ruby, "-e", "42"
+    assert_match(%r{<style>.+</style>.+<script>.+</script>}m, File.read(File.join(dir, "run.html")))
+  end
+
+  # A command => its words, in an order in which each finds what the one before has left. PID: a process that runs; ASK:
+  # the same where the command waits for its answer. What follows a |: it is ended by Ctrl-C once that has been written.
+  COMMANDS = {
+    "help" => "", "version" => "", "doctor" => "", "heap" => "", "ps" => "",
+    "run" => "-o run.heapline RUBY -e 42", "report" => "run.heapline -o report.html",
+    "diff" => "run.heapline run.heapline", "snapshot" => "PID -o now.heapline", "top" => "--once PID", "rss" => "ASK",
+    "trim" => "ASK", "baseline" => "ASK", "log" => "--every 0.1 -o log.jsonl PID | log.jsonl",
+    "growth" => "log.jsonl", "serve" => "--port 0 | heapline serves", "stack" => "ASK",
+    "pages" => "ASK", "code" => "ASK", "heap dump" => "ASK -o a.json", "heap histo" => "a.json",
+    "heap stat" => "a.json", "heap diff" => "a.json a.json", "heap find" => "a.json Hash",
+    "heap dominators" => "a.json", "heap graph" => "a.json -o a.dot", "heap report" => "a.json -o a.html",
+    "test" => "--fail-on growth,leaks -o suite.json RUBY -e 42", "leaks" => "-o leaks.html RUBY -e 42",
+    "record" => "-o run.hlc --native --objects RUBY -e 42", "replay" => "run.hlc --allocator glibc"
+  }.freeze
+
+  def run_commands(dir)
+    require File.join(ROOT, "lib/heapline/cli")
+    assert_equal Heapline::CLI::COMMANDS.keys.sort, COMMANDS.keys.sort
+    with_program(dir) do |pid|
+      COMMANDS.each do |name, words|
+        words = words.sub("ASK", "--timeout 300 PID").sub("PID", pid.to_s).sub("RUBY", RbConfig.ruby)
+        words, sign = words.split(" | ")
+        command = [*heapline(dir), *name.split, *words.to_s.split]
+        sign ? assert_goes_on(dir, command, sign) : assert_runs(dir, *command)
+      end
+    end
+  end
+
+  BUSY = "puts 'ready'; $stdout.flush; loop { sleep 0.005; Array.new(50) { |i| i.to_s * 9 } }"
+
+  def with_program(dir)
+    reader, writer = IO.pipe
+    pid = Process.spawn(@home, *heapline(dir), *%w[--quiet --objects --blocks], RbConfig.ruby, "-e", BUSY, out: writer)
+    writer.close
+    assert_equal "ready\n", reader.gets
+    yield pid
+  ensure
+    Process.kill(:KILL, pid)
+    Process.wait(pid)
+  end
+
+  # It runs until Ctrl-C, which comes when it has made a file of that name or said that.
+  def assert_goes_on(dir, command, sign)
+    said = File.join(dir, "said")
+    pid = Process.spawn(@home, *command, chdir: dir, %i[out err] => [said, "w"])
+    until File.size?(File.join(dir, sign)) || File.read(said).include?(sign)
+      refute Process.wait(pid, Process::WNOHANG), "#{command.join(" ")}: #{File.read(said)}"
+      sleep 0.02
+    end
+    Process.kill(:INT, pid)
+    assert_predicate Process.wait2(pid).last, :success?, "#{command.join(" ")}: #{File.read(said)}"
+  end
+
+  # What it said.
+  def assert_runs(dir, *command)
+    output, status = run_in(dir, *command, env: @home)
+    assert_predicate status, :success?, "#{command.join(" ")}: #{output}"
+    output
+  end
+
+  def heapline(dir)
+    [RbConfig.ruby, File.join(dir, "home/bin/heapline")]
   end
 
   # A program that reads a dump of itself.
@@ -85,18 +158,6 @@ class PackageTest < Minitest::Test
     SH
     File.chmod(0o755, fake)
     { "PATH" => "#{File.dirname(fake)}:#{ENV.fetch("PATH")}" }
-  end
-
-  def test_a_missing_liburcu_is_one_message_that_names_the_package_everywhere
-    Dir.mktmpdir("heapline-package") do |dir|
-      extconf = File.join(ROOT, "ext/heapline_core/extconf.rb")
-      output, status = run_in(dir, RbConfig.ruby, extconf, env: without("urcu", dir))
-
-      refute_predicate status, :success?
-      ["apt-get install liburcu-dev", "dnf install userspace-rcu-devel", "apk add userspace-rcu-dev",
-       "pacman -S liburcu"].each { |remedy| assert_includes output, remedy }
-      refute_path_exists File.join(dir, "Makefile")
-    end
   end
 
   # The gem is installed all the same; the remedies are named.

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Proves, at compile time, that the constants in ext/heapline_core/ruby_vm.h are where this Ruby's own headers put the
- * fields. Compiled with the VM's private headers (datadog-ruby_core_source) and the public ones of the running Ruby;
- * THREAD_EC, FRAME_SIZE and STRING_EMBEDDED are the version's row of the table in ruby_vm.c.
+ * Proves, at compile time, that the constants in ext/heapline_core/vm/ruby_vm.h are where this Ruby's own headers put
+ * the fields. Compiled with the VM's private headers (datadog-ruby_core_source) and the public ones of the running
+ * Ruby; ROW_… are the version's row of the table in ruby_vm.c.
  */
 #if __has_include("vm_core.h") /* else there is nothing to prove by; the test that a wrong constant is refused shows   \
                                   it */
 #include <ruby.h>
+#include <ruby/version.h>
 
 #include "vm_core.h"
 
@@ -15,44 +16,50 @@
 
 #include <stddef.h>
 
-#include "ruby_vm.h"
+#include "vm/ruby_vm.h"
 
 #define SAME(constant, type, field) _Static_assert((constant) == offsetof(type, field), #type "." #field)
 
 SAME(HL_EC_STACK, rb_execution_context_t, vm_stack);
 SAME(HL_EC_STACK_SIZE, rb_execution_context_t, vm_stack_size);
 SAME(HL_EC_FRAME, rb_execution_context_t, cfp);
-SAME(HL_EC_TAG, rb_execution_context_t, tag);
+SAME(ROW_EC_TAG, rb_execution_context_t, tag);
 #ifndef RUBY_JMP_BUF /* else tags are not followed: see native_walk.c */
 SAME(HL_TAG_JUMP, struct rb_vm_tag, buf);
 SAME(HL_TAG_OUTER, struct rb_vm_tag, prev);
 #endif
-SAME(HL_EC_FIBER, rb_execution_context_t, fiber_ptr);
-SAME(HL_EC_THREAD, rb_execution_context_t, thread_ptr);
-SAME(HL_THREAD_RACTOR, rb_thread_t, ractor);
+SAME(ROW_EC_FIBER, rb_execution_context_t, fiber_ptr);
+SAME(ROW_EC_THREAD, rb_execution_context_t, thread_ptr);
+SAME(ROW_EC_MACHINE + HL_MACHINE_TOP, rb_execution_context_t, machine.stack_start);
+SAME(ROW_EC_MACHINE + HL_MACHINE_BYTES, rb_execution_context_t, machine.stack_maxsize);
+SAME(ROW_THREAD_RACTOR, rb_thread_t, ractor);
 SAME(HL_FRAME_PC, rb_control_frame_t, pc);
 SAME(HL_FRAME_ISEQ, rb_control_frame_t, iseq);
-SAME(HL_ISEQ_BODY, rb_iseq_t, body);
-SAME(HL_BODY_SIZE, struct rb_iseq_constant_body, iseq_size);
-SAME(HL_BODY_ENCODED, struct rb_iseq_constant_body, iseq_encoded);
-SAME(HL_BODY_PATHOBJ, struct rb_iseq_constant_body, location.pathobj);
-SAME(HL_BODY_BASE_LABEL, struct rb_iseq_constant_body, location.base_label);
-SAME(HL_BODY_LABEL, struct rb_iseq_constant_body, location.label);
+SAME(ROW_ISEQ_BODY, rb_iseq_t, body);
+SAME(ROW_BODY_ENCODED - 4, struct rb_iseq_constant_body, iseq_size);
+SAME(ROW_BODY_ENCODED, struct rb_iseq_constant_body, iseq_encoded);
+SAME(ROW_BODY_PATHOBJ, struct rb_iseq_constant_body, location.pathobj);
+SAME(ROW_BODY_BASE_LABEL, struct rb_iseq_constant_body, location.base_label);
+SAME(ROW_BODY_LABEL, struct rb_iseq_constant_body, location.label);
 SAME(HL_METHOD_OWNER, rb_callable_method_entry_t, owner);
-SAME(HL_TYPED_DATA, struct RTypedData, data);
-SAME(THREAD_EC, rb_thread_t, ec);
-SAME(STRING_EMBEDDED, struct RString, as.embed.ary);
+SAME(ROW_TYPED_DATA, struct RTypedData, data);
+SAME(ROW_THREAD_EC, rb_thread_t, ec);
+SAME(ROW_STRING_EMBEDDED, struct RString, as.embed.ary);
 SAME(24, struct RString, as.heap.ptr);
 SAME(16, struct RArray, as.ary);
 SAME(32, struct RArray, as.heap.ptr);
-_Static_assert(FRAME_SIZE == sizeof(rb_control_frame_t), "size of a control frame");
+_Static_assert(ROW_FRAME_SIZE == sizeof(rb_control_frame_t), "size of a control frame");
 _Static_assert(RSTRING_NOEMBED == 1 << 13 && RARRAY_EMBED_FLAG == 1 << 13, "flags of strings and arrays");
 _Static_assert(HL_FRAME_FINISH == VM_FRAME_FLAG_FINISH && HL_FRAME_OF_C == VM_FRAME_FLAG_CFRAME, "flags of frames");
 _Static_assert(HL_FRAME_KIND == VM_FRAME_MAGIC_MASK && HL_FRAME_DUMMY == VM_FRAME_MAGIC_DUMMY, "kinds of frames");
+/* The upper half of a frame's flags is free (ruby_walk.h, R3). Ruby 3.1 has no name for their type. */
+#if RUBY_API_VERSION_MAJOR == 3 && RUBY_API_VERSION_MINOR == 1
+_Static_assert((VM_FRAME_MAGIC_MASK | 2ull * VM_FRAME_FLAG_PASSED) >> 32 == 0, "flags of frames");
+#else
+_Static_assert(sizeof(enum vm_frame_env_flags) == sizeof(uint32_t), "flags of frames");
+#endif
 _Static_assert(imemo_ment == 6 && RUBY_T_IMEMO == 0x1a && RUBY_T_DATA == 0x0c, "types");
 
-#undef THREAD_EC
-#undef FRAME_SIZE
 #include "../../ext/heapline/vm_offsets.h"
 
 SAME(EC_STACK, rb_execution_context_t, vm_stack);

@@ -4,9 +4,12 @@ require "io/wait"
 require "json"
 require "open3"
 require "rbconfig"
+require_relative "live_identity"
 
 # Runs the real command on real programs, with a flight directory of the test's own.
 module Accounted
+  include LiveIdentity
+
   def setup
     super
     skip "the core is not compiled: rake compile" unless File.exist?(Heapline::TestHelper::CORE)

@@ -17,7 +17,7 @@ module Answering
   # A thread that waits for a request and answers it; its value: the request's bits.
   def answer_with(path, bytes)
     Thread.new do
-      bits = await("no request came", timeout: 60) { File.binread(path, 4, REQUEST).unpack1("L").nonzero? }
+      bits = await("no request came") { File.binread(path, 4, REQUEST).unpack1("L").nonzero? }
       File.binwrite(path, [0].pack("L"), REQUEST)
       File.binwrite(path, bytes, FIGURES)
       bits

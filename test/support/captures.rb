@@ -113,6 +113,19 @@ module Captures
       totals ? bytes << block(6, pairs(totals)) : bytes
     end
 
+    # The bytes of a capture with other payloads, which their heads prove: the block gets each payload and returns one.
+    def self.rewritten(bytes)
+      at = "heapline-capture".bytesize
+      parts = [bytes.byteslice(0, at)]
+      while at < bytes.bytesize
+        section, stored, count, time = bytes.byteslice(at, 40).unpack("x4Cx3Vx4Vx4Q<")
+        payload = yield bytes.byteslice(at + 40, stored)
+        parts << new.send(:block, section, payload, count: count, time: time)
+        at += 40 + stored
+      end
+      parts.join
+    end
+
     private
 
     def add(kind, time, **fields)
@@ -288,7 +301,7 @@ module Captures
       end
     end
 
-    # Sums as Model::Capture::Sums has them, of the blocks for which the block is true; mappings: of which?
+    # Sums as Recording::Sums has them, of the blocks for which the block is true; mappings: of which?
     def sums(mappings: false, &chosen)
       blocks = born(mappings).select { |block| chosen.nil? || chosen.call(block) }
       at, = peak(blocks)

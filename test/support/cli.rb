@@ -8,15 +8,7 @@ require "support/flight_builder"
 module CliHelper
   Result = Struct.new(:status, :out, :err, keyword_init: true)
 
-  def setup
-    super
-    @directory = Dir.mktmpdir("heapline-test")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-    super
-  end
+  include OwnDirectory
 
   # `heapline WORDS` with HEAPLINE_DIR set to the test's directory; a Result.
   def heapline(*words, env: {})
@@ -32,6 +24,8 @@ module CliHelper
 
   # A flight file of process `pid` in the directory, with one leaking line; its path.
   def flight(pid: 4711, start_ticks: 1, file: nil, **header)
+    parent = Heapline::Accounting::ProcessIdentity.of(header[:forked_from] || 0)
+    header[:forked_from_ticks] ||= parent.start_ticks if parent
     builder = FlightBuilder.new(pid: pid, start_ticks: start_ticks, **header)
     site = builder.ruby_site("/g/gems/rack-1.0/leak.rb", 12, label: "Leak#leak", tag: "job")
     builder.count(0, site, allocations: 100, bytes_allocated: 51_200, frees: 50, bytes_freed: 25_600, temporary: 20)
@@ -40,7 +34,7 @@ module CliHelper
 
   # The same for the process that runs the test.
   def own_flight(**header)
-    ticks = Heapline::Model::ProcessIdentity.of(Process.pid).start_ticks
+    ticks = Heapline::Accounting::ProcessIdentity.of(Process.pid).start_ticks
     flight(pid: Process.pid, start_ticks: ticks, state: 1, ended_ns: 0, **header)
   end
 end

@@ -26,6 +26,6 @@ module CodeLines
           CODE.lines.first.sub("0x10", "0x58").sub('"generation":3', '"generation":16')
 
   def code(text = TEXT)
-    Heapline::Model::Code.parse(text)
+    Heapline::Heap::Code.parse(text)
   end
 end

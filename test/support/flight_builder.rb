@@ -1,17 +1,18 @@
 # frozen_string_literal: true
 
-# Builds flight files with known figures from the layout in ext/heapline_core/flight_layout.h: an implementation of the
+# Builds flight files with known figures from the layout in flight_layout.h of the core: an implementation of the
 # format that shares no code with the reader under test.
 class FlightBuilder
   PAGE = 4096
-  FIXED_PAGES = 10
-  LANES = 129
+  FIXED_PAGES = 4
   SITES_PER_PAGE = 64
-  OLD_PER_PAGE = 256
+  NUMBERS_PER_PAGE = 1024
   SITE_DIRECTORY_PAGE = 1
-  LANE_TABLE_PAGE = 3
-  LIBRARY_TABLE_PAGE = 8
-  TAG_TABLE_PAGE = 9
+  LIBRARY_DIRECTORY_PAGE = 2
+  TAG_DIRECTORY_PAGE = 3
+  CELL = 64
+  CAPACITY = 58
+  CHUNK_HEAD = 4 * CELL
   OBJECT_ROWS_PER_PAGE = 32
   OBJECT_ROW_PAGES = (1 << 18) / OBJECT_ROWS_PER_PAGE
   OBJECT_DIRECTORY_PAGES = 9
@@ -35,12 +36,13 @@ class FlightBuilder
     object_rows: [2568, "L"], object_classes: [2572, "L"], objects_ns: [2576, "Q"], objects_allocated: [2584, "Q"],
     objects_freed: [2592, "Q"], objects_refused: [2600, "Q"], objects_untracked: [2608, "Q"],
     objects_mismatches: [2616, "Q"], objects_ractors: [2624, "Q"], objects_folds: [2632, "Q"], twin: [2640, "a160"],
-    heap_page_figures: [2800, "a64"]
+    heap_page_figures: [2800, "a64"], lanes: [2868, "L"], moved_bytes: [2872, "Q"],
+    pid_namespace: [2880, "Q"], forked_from_ticks: [2888, "Q"], top_ticks: [2896, "Q"], bytes_lost: [2904, "Q"]
   }.freeze
 
   DEFAULTS = {
-    version: 2, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
-    ended_ns: 13_300_000_000, page_limit: 1 << 18, site_limit: 1 << 17, gc_count: 7, generation: 7, attribution: 1,
+    version: 3, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
+    ended_ns: 13_300_000_000, page_limit: 1 << 18, site_limit: 1 << 20, gc_count: 7, generation: 7, attribution: 1,
     ruby: "ruby 3.4.11 (2026-01-01 revision 0) [x86_64-linux]", allocator: "glibc 2.41"
   }.freeze
 
@@ -49,14 +51,23 @@ class FlightBuilder
     @header = DEFAULTS.merge(header)
     @command = command.map { |word| "#{word}\0" }.join.b
     @site_count = 4
-    @tables = { LIBRARY_TABLE_PAGE => [nil], TAG_TABLE_PAGE => [nil] }
-    @directories = {}
+    @names = { LIBRARY_DIRECTORY_PAGE => [nil], TAG_DIRECTORY_PAGE => [nil] }
     @pages = {}
+    @lanes = []
+    @chunks = {}
+    @used = {}
+    @slots = {}
+    @baselines = Hash.new(0)
   end
 
   # A Ruby site; returns its number.
   def ruby_site(path, line, label: nil, library: nil, tag: nil)
     site(:ruby, path: string(path), line: line, label: string(label), library: library, tag: tag)
+  end
+
+  # A site that is called by its label alone; returns its number.
+  def special_site(label, tag: nil)
+    site(:special, label: string(label), tag: tag)
   end
 
   # A site of native code; returns its number.
@@ -66,18 +77,20 @@ class FlightBuilder
 
   # What a lane counted for a site: COUNT_FIELDS, age_max, age_ms_max.
   def count(lane, site, age_max: 0, age_ms_max: 0, **fields)
-    write_count(lane, :counts, site, fields, age_max, age_ms_max)
+    chunk, slot = slot_of(lane, site)
+    put(chunk + CHUNK_HEAD + (slot * CELL), packed_count(fields, age_max, age_ms_max))
   end
 
   # What the lane had counted at its baseline.
   def base(lane, site, **fields)
-    write_count(lane, :base, site, fields, 0, 0)
+    chunk, slot = slot_of(lane, site)
+    put(base_of(chunk) + (slot * CELL), packed_count(fields, 0, 0))
   end
 
   # The part of the lane's frees since the baseline whose blocks were born before it.
   def old(lane, site, frees:, bytes_freed:)
-    page = page_for([lane, :old], 1, site / OLD_PER_PAGE)
-    put((page * PAGE) + (site % OLD_PER_PAGE * 16), [frees, bytes_freed].pack("QQ"))
+    chunk, slot = slot_of(lane, site)
+    put(base_of(chunk) + (CAPACITY * CELL) + (slot * 16), [frees, bytes_freed].pack("QQ"))
   end
 
   # Ruby objects of one class that were born at a site: OBJECT_FIELDS, age_max. Each call makes a row and a class of its
@@ -95,18 +108,18 @@ class FlightBuilder
     object_at(number / OBJECT_ROWS_PER_PAGE, number % OBJECT_ROWS_PER_PAGE * 128)
   end
 
-  # Fields of the lane's own record.
+  # Fields of the lane's own record, and the baseline that its counts saw.
   def lane(number, owner: 0, baseline: 0, live: 0, high: 0, published: 0)
-    at = lane_at(number)
-    put(at, [owner].pack("L"))
-    put(at + 16, [baseline, live, high, published].pack("Qqqq"))
+    put(lane_at(number) + 12, [owner, live, high, published].pack("Lqqq"))
+    @baselines[number] = baseline
+    @chunks.fetch(number, []).each { |chunk| put(chunk + 16, [baseline].pack("Q")) }
   end
 
   # The file's bytes. `header` overrides fields of the header, for damage.
   def to_s(**header)
     fields = @header.merge(page_count: @bytes.bytesize / PAGE, site_count: @site_count, command: @command,
-                           command_length: @command.bytesize, library_count: @tables[LIBRARY_TABLE_PAGE].size,
-                           tag_count: @tables[TAG_TABLE_PAGE].size, **object_header).merge(header)
+                           command_length: @command.bytesize, library_count: @names[LIBRARY_DIRECTORY_PAGE].size,
+                           tag_count: @names[TAG_DIRECTORY_PAGE].size, **object_header).merge(header)
     bytes = @bytes.dup
     bytes[0, 8] = "HEAPLINE"
     fields.each do |name, value|
@@ -130,11 +143,19 @@ class FlightBuilder
 
   # Offset of a site's record.
   def site_at(number)
-    (page_for(:sites, nil, number / SITES_PER_PAGE) * PAGE) + (number % SITES_PER_PAGE * 64)
+    (page_below(SITE_DIRECTORY_PAGE, number / SITES_PER_PAGE) * PAGE) + (number % SITES_PER_PAGE * 64)
   end
 
+  # Offset of a lane's record; those before it come to be as well.
   def lane_at(number)
-    (LANE_TABLE_PAGE * PAGE) + (number * 128)
+    @lanes << begin_lane(@lanes.size) while @lanes.size <= number
+    @lanes[number]
+  end
+
+  # Offset of a lane's last chunk of counts.
+  def chunk_at(lane)
+    begin_chunk(lane) unless @chunks.key?(lane)
+    @chunks.fetch(lane).last
   end
 
   private
@@ -160,21 +181,34 @@ class FlightBuilder
   def site(kind, path: 0, line: 0, label: 0, library: nil, tag: nil, offset: 0, symbol_offset: 0)
     number = @site_count
     @site_count += 1
-    record = [1, KINDS.fetch(kind), name(LIBRARY_TABLE_PAGE, library), name(TAG_TABLE_PAGE, tag), 0, path, line, label,
-              symbol_offset, offset].pack("CCSSSLLLLQ")
+    record = [1, KINDS.fetch(kind), name(LIBRARY_DIRECTORY_PAGE, library), name(TAG_DIRECTORY_PAGE, tag), path, line,
+              label, symbol_offset, offset].pack("CCSLLLLLQ")
     put(site_at(number), record)
     number
   end
 
-  # Number of a name in the library or tag table.
-  def name(table, text)
-    names = @tables.fetch(table)
+  # Number of the name of a library or a tag.
+  def name(directory, text)
+    names = @names.fetch(directory)
     index = names.index(text)
     return index if index
 
     names << text
-    put((table * PAGE) + ((names.size - 1) * 4), [string(text)].pack("L"))
+    page = name_page(directory, (names.size - 1) / NUMBERS_PER_PAGE)
+    put((page * PAGE) + ((names.size - 1) % NUMBERS_PER_PAGE * 4), [string(text)].pack("L"))
     names.size - 1
+  end
+
+  # The page behind entry `index` of the directory that is this page, made where it is missing.
+  def name_page(directory, index)
+    @pages[[directory, index]] ||= pages(1).tap { |page| put((directory * PAGE) + (index * 4), [page].pack("L")) }
+  end
+
+  # The same of a directory of directories.
+  def page_below(directory, index)
+    @pages[[directory, :below, index]] ||= pages(1).tap do |page|
+      put((name_page(directory, index / NUMBERS_PER_PAGE) * PAGE) + (index % NUMBERS_PER_PAGE * 4), [page].pack("L"))
+    end
   end
 
   def string(text)
@@ -191,26 +225,46 @@ class FlightBuilder
     first
   end
 
-  def write_count(lane, kind, site, fields, age_max, age_ms_max)
-    page = page_for([lane, kind], 2, site / SITES_PER_PAGE)
-    words = COUNT_FIELDS.map { |field| fields.fetch(field, 0) }
-    put((page * PAGE) + (site % SITES_PER_PAGE * 64), words.pack("Q7") + [age_max, age_ms_max].pack("LL"))
+  def packed_count(fields, age_max, age_ms_max)
+    COUNT_FIELDS.map { |field| fields.fetch(field, 0) }.pack("Q7") + [age_max, age_ms_max].pack("LL")
   end
 
-  # The page behind entry `index` of a directory, made where it is missing.
-  def page_for(key, directory_pages, index)
-    @pages[[key, index]] ||= pages(1).tap do |page|
-      put(directory(key, directory_pages) + (index * 4), [page].pack("L"))
+  # Behind each other in the list that the header begins; each on a page of its own.
+  def begin_lane(number)
+    at = pages(1) * PAGE
+    number.zero? ? @header[:lanes] = at / CELL : put(@lanes.last, [at / CELL].pack("L"))
+    put(at + 8, [number].pack("L"))
+    at
+  end
+
+  # The chunk and the slot in it where the lane counts the site.
+  def slot_of(lane, site)
+    @slots[[lane, site]] ||= begin
+      used = chunk_at(lane) && @used[lane]
+      begin_chunk(lane) if used == CAPACITY
+      chunk = @chunks[lane].last
+      slot = @used[lane]
+      put(chunk + 24 + (slot * 4), [site].pack("L"))
+      put(chunk + 12, [@used[lane] += 1].pack("L"))
+      [chunk, slot]
     end
   end
 
-  # Offset of a directory: the sites' is fixed, a lane's is made at its first use and written into the lane's record.
-  def directory(key, directory_pages)
-    return SITE_DIRECTORY_PAGE * PAGE if key == :sites
+  def begin_chunk(lane)
+    link = @chunks.key?(lane) ? @chunks[lane].last : lane_at(lane) + 4
+    at = pages(1) * PAGE
+    put(link, [at / CELL].pack("L"))
+    put(at, [0, 0, CAPACITY, 0, @baselines[lane]].pack("L4Q"))
+    (@chunks[lane] ||= []) << at
+    @used[lane] = 0
+  end
 
-    @directories[key] ||= pages(directory_pages).tap do |page|
-      lane, kind = key
-      put(lane_at(lane) + { counts: 4, base: 8, old: 12 }.fetch(kind), [page].pack("L"))
-    end * PAGE
+  def base_of(chunk)
+    place = @bytes[chunk + 4, 4].unpack1("L") * CELL
+    return place unless place.zero?
+
+    at = pages(2) * PAGE
+    put(chunk + 4, [at / CELL].pack("L"))
+    at
   end
 end

@@ -4,13 +4,19 @@ require "fileutils"
 require "rbconfig"
 require "rubygems"
 require "tmpdir"
-require "heapline/model"
+require "heapline/accounting/flight"
+require "heapline/native"
+require_relative "live_identity"
 require_relative "native_programs"
 
 # Runs programs under the core, with a flight directory of the test's own, and hands back what they printed, how they
 # ended and what was counted. A program that does not end in time is killed, and the test fails with what it said.
 module FlightRun
-  DEADLINE = 60
+  include LiveIdentity
+
+  # Of Ruby, for the programs: a JIT, where tests are to run with one.
+  SWITCHES = ENV.fetch("HEAPLINE_TEST_SWITCHES", "").split.freeze
+  DEADLINE = Heapline::TestHelper::PATIENCE
   # How much torture tests do: HEAPLINE_TORTURE is short (the matrix), unset or full.
   LEVEL = { "short" => 0, "full" => 2 }.fetch(ENV.fetch("HEAPLINE_TORTURE", ""), 1)
 
@@ -28,13 +34,13 @@ module FlightRun
   Run = Struct.new(:output, :error, :status, :directory, keyword_init: true) do
     # Snapshots of all processes whose files are there, in the order of their start.
     def snapshots
-      paths.map { |path| Heapline::Model::Flight.read(path) }.sort_by(&:started_at)
+      paths.map { |path| Heapline::Accounting::Flight.read(path) }.sort_by(&:started_at)
     end
 
     # The snapshot of the process that was started; only that one where pid is given.
     def snapshot(pid = status.pid)
       path = paths.find { |file| File.basename(file).start_with?("#{pid}-") }
-      path && Heapline::Model::Flight.read(path)
+      path && Heapline::Accounting::Flight.read(path)
     end
 
     def paths
@@ -72,20 +78,20 @@ module FlightRun
   end
 
   def ruby(*arguments, gems: false)
-    [RbConfig.ruby, *("--disable=gems" unless gems), *arguments]
+    [RbConfig.ruby, *SWITCHES, *("--disable=gems" unless gems), *arguments]
   end
 
   # Run Ruby code under the core. options: switches of Ruby; the others as in `flight`.
-  def fly(text, *arguments, options: [], gems: false, **others)
-    flight(ruby(*options, script(text), *arguments, gems: gems), **others)
+  def fly(text, *arguments, options: [], gems: false, **others, &at_stop)
+    flight(ruby(*options, script(text), *arguments, gems: gems), **others, &at_stop)
   end
 
   # Run a command under the core. preload: further entries behind the core's; before: entries before it.
-  def flight(command, heapline: "keep", preload: [], before: [], env: {}, **others)
+  def flight(command, heapline: "keep", preload: [], before: [], env: {}, **others, &at_stop)
     directory = new_directory
     list = [*before, Heapline::TestHelper::CORE, *preload].join(":")
     surroundings = { "LD_PRELOAD" => list, "HEAPLINE" => heapline, "HEAPLINE_DIR" => directory }.merge(env)
-    watch(command, directory: surroundings["HEAPLINE_DIR"], env: surroundings, **others)
+    watch(command, directory: surroundings["HEAPLINE_DIR"], env: surroundings, **others, &at_stop)
   end
 
   # Run a command without the core.

@@ -16,12 +16,13 @@ module GrowthLines
   LEDGER = %w[objects_live objects_free malloc_ruby malloc_native malloc_held heapline stacks jit code other
               remainder].freeze
   LINE = {
-    "schema" => ->(value) { value == "heapline-growth/1" }, "time" => TIME, "host" => TEXT, "pid" => COUNT,
+    "schema" => ->(value) { value == "heapline-growth/2" }, "time" => TIME, "host" => TEXT, "pid" => COUNT,
     "started_at" => TIME, "parent_pid" => COUNT, "forked_from_pid" => MAYBE[COUNT], "command" => MAYBE[TEXT],
     "ruby" => MAYBE[TEXT], "allocator" => MAYBE[TEXT],
     "state" => ->(value) { %w[running exited killed execed].include?(value) }, "seq" => COUNT,
     "elapsed_s" => MAYBE[NUMBER], "every_s" => NUMBER, "rss_bytes" => MAYBE[COUNT], "pss_bytes" => MAYBE[COUNT],
-    "swap_bytes" => MAYBE[COUNT], "ledger" => MAYBE[->(value) { value.keys == LEDGER && value.values.all?(Integer) }],
+    "swap_bytes" => MAYBE[COUNT], "moved_bytes" => COUNT,
+    "ledger" => MAYBE[->(value) { value.keys == LEDGER && value.values.all?(Integer) }],
     "totals" => ->(value) { value.keys == TOTALS && value.values.all?(Integer) }, "gc_count" => COUNT,
     "generation" => COUNT, "dropped_lines" => COUNT, "snapshot" => MAYBE[TEXT],
     "sites" => ->(value) { value.is_a?(Array) }
@@ -29,10 +30,16 @@ module GrowthLines
   SITE = {
     "location" => TEXT, "label" => MAYBE[TEXT], "gem" => MAYBE[TEXT], "library" => MAYBE[TEXT], "tag" => MAYBE[TEXT],
     "kind" => ->(value) { %w[ruby native special].include?(value) }, "live_bytes" => CHANGE, "live_blocks" => CHANGE,
-    "growth_bytes" => CHANGE, "delta_bytes" => CHANGE, "allocations" => COUNT, "bytes_allocated" => COUNT,
-    "alloc_bytes_per_s" => MAYBE[COUNT], "mean_age_gcs" => MAYBE[NUMBER], "max_age_gcs" => MAYBE[COUNT],
-    "mean_age_ms" => MAYBE[NUMBER], "temporary_share" => MAYBE[SHARE]
+    "growth_bytes" => CHANGE, "allocations" => COUNT, "bytes_allocated" => COUNT,
+    "alloc_bytes_per_s" => MAYBE[COUNT], "age_mean_generations" => MAYBE[NUMBER],
+    "age_max_generations" => MAYBE[COUNT], "age_mean_ms" => MAYBE[NUMBER], "temporary_share" => MAYBE[SHARE]
   }.freeze
+
+  # Of a site that the line before did not list: lines before, the oldest first.
+  EARLIER = lambda do |lines|
+    ages = lines.map(&:first)
+    lines.all? { |line| line.size == 4 && line.all?(Numeric) } && ages == ages.sort.reverse
+  end
 
   # The lines of a log (Array of Hashes), each checked.
   def growth_lines(text)
@@ -46,7 +53,7 @@ module GrowthLines
     hash = JSON.parse(line)
     assert_fields LINE, hash
     assert_equal hash["rss_bytes"], hash["ledger"].values.sum if hash["ledger"]
-    hash["sites"].each { |site| assert_fields SITE, site }
+    hash["sites"].each { |site| assert_fields site["earlier"] ? { **SITE, "earlier" => EARLIER } : SITE, site }
     hash
   end
 

@@ -10,7 +10,7 @@ module GrowthLogs
   # One line as a Hash, `minute` minutes after the start. live: bytes by location, or an Array of Hashes of sites.
   def log_line(minute, live, pid: 4711, host: "web-1", **more)
     sites = live.is_a?(Array) ? live : live.map { |location, bytes| log_site(location, bytes) }
-    { schema: "heapline-growth/1", time: log_time(minute), host: host, pid: pid, started_at: log_time(0),
+    { schema: "heapline-growth/2", time: log_time(minute), host: host, pid: pid, started_at: log_time(0),
       command: "puma", state: "running", seq: minute, every_s: 60, elapsed_s: minute.zero? ? nil : 60.0,
       totals: { live_bytes: sites.sum { |site| site[:live_bytes] || 0 }, bytes_allocated: minute * 1000 },
       generation: 10 + minute, sites: sites, **more }
@@ -18,7 +18,8 @@ module GrowthLogs
 
   def log_site(location, bytes, **more)
     { location: location, label: "A#a", gem: nil, library: nil, tag: nil, kind: "ruby", live_bytes: bytes,
-      live_blocks: 1, bytes_allocated: bytes, alloc_bytes_per_s: 10, mean_age_gcs: 1.0, temporary_share: 0.0, **more }
+      live_blocks: 1, bytes_allocated: bytes, alloc_bytes_per_s: 10, age_mean_generations: 1.0,
+      temporary_share: 0.0, **more }
   end
 
   def log_time(minute)
@@ -37,7 +38,7 @@ module GrowthLogs
     end)
   end
 
-  # A Model::Growth of log text.
+  # A Growth::History of log text.
   def growth_of(text, **options)
     Heapline::GrowthReader.new(["-"], input: StringIO.new(text), **options).read
   end

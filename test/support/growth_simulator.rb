@@ -79,7 +79,7 @@ class GrowthSimulator
     def line(seq)
       sites = @sites.map { |site| site.step(seq, @load, @generation) }
       live = sites.sum { |site| site[:live_bytes] }
-      { schema: "heapline-growth/1", time: (START + (seq * @every)).strftime("%Y-%m-%dT%H:%M:%S.%3NZ"),
+      { schema: "heapline-growth/2", time: (START + (seq * @every)).strftime("%Y-%m-%dT%H:%M:%S.%3NZ"),
         host: "web-1", pid: 1000 + @number, started_at: START.strftime("%Y-%m-%dT%H:%M:%S.%3NZ"), parent_pid: 1,
         forked_from_pid: nil, command: "puma: worker #{@number}", ruby: "ruby 3.4.1", allocator: "glibc 2.41",
         state: "running", seq: seq, every_s: @every, elapsed_s: seq.zero? ? nil : @every.to_f,
@@ -117,13 +117,12 @@ class GrowthSimulator
       live, temporary, share = *send(@kind, seq, load)
       @allocated += temporary + [live - @live.to_f, 0].max
       rate = (temporary / @every).round(1)
-      before = @live || live
       @live = [live, 0].max.round
       { location: @location, label: "Planted##{@kind}", gem: nil, library: nil, tag: nil, kind: "ruby",
         live_bytes: @live, live_blocks: @live / 100, growth_bytes: @live - @base.round,
-        delta_bytes: (@live - before).round, allocations: (@allocated / 100).round,
-        bytes_allocated: @allocated.round, alloc_bytes_per_s: rate, mean_age_gcs: share > 0.8 ? 0.3 : 8.0,
-        max_age_gcs: generation / 2, mean_age_ms: nil, temporary_share: share }
+        allocations: (@allocated / 100).round,
+        bytes_allocated: @allocated.round, alloc_bytes_per_s: rate, age_mean_generations: share > 0.8 ? 0.3 : 8.0,
+        age_max_generations: generation / 2, age_mean_ms: nil, temporary_share: share }
     end
 
     private

@@ -23,7 +23,7 @@ module HeapExample
     # Was the extension built?
     def readable?
       require "heapline/heap_dump"
-      Heapline::HeapDump::Extension.dump_class
+      Heapline::HeapDump.native
       true
     rescue Heapline::Error
       false

@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
 require "stringio"
-require "heapline/format/heap/text"
-require "heapline/model/heap"
+require "heapline/table/sheet_text"
+require "heapline/heap/dominators"
+require "heapline/heap/object"
 
 # Heap dumps made of nothing but values, with the methods of Heapline::HeapDump: answers by the simplest means, for
 # graphs of a few objects.
 module HeapValues
-  Heap = Heapline::Model::Heap
+  Heap = Heapline::Heap
 
   # One object as it is written down in a test; refs: Hash of an address to the name by which it is had, or nil.
   class Graph
@@ -24,7 +25,7 @@ module HeapValues
       @edges[name] = refs
     end
 
-    # An object; others: fields of Model::Heap::Object
+    # An object; others: fields of Heap::Object
     def add(address, type, class_name, refs = {}, **others)
       @objects[address] = Heap::Object.new(address: address, type: type, class_name: class_name, bytes: 40,
                                            slot_bytes: 40, **others)
@@ -172,7 +173,7 @@ module HeapValues
       ways = @graph.objects.keys.grep(String).map { |root| [[root, nil]] }
       seen = []
       while (way = ways.shift)
-        return way.map { |key, name| step(key, name) } if way.last.first == address
+        return way.map { |key, name| reference(key, name) } if way.last.first == address
 
         @graph.edges[way.last.first].each { |to, name| ways << [*way, [to, name]] unless seen.include?(to) }
         seen << way.last.first
@@ -202,10 +203,6 @@ module HeapValues
 
     def reference(key, name)
       Heap::Reference.new(object: @graph.objects[key], name: name)
-    end
-
-    def step(key, name)
-      Heap::Step.new(object: @graph.objects[key], name: name)
     end
   end
 
@@ -242,7 +239,7 @@ module HeapValues
   def shown(sheet, columns: 110, directory: "/srv/shop", env: {})
     io = StringIO.new
     surroundings = { "COLUMNS" => columns.to_s, "LANG" => "C.UTF-8" }.merge(env)
-    Heapline::Format::Heap::Text.new(directory: directory, env: surroundings).render(sheet, io)
+    Heapline::Table::SheetText.new(directory: directory, env: surroundings).render(sheet, io)
     io.string
   end
 

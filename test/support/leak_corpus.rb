@@ -15,26 +15,46 @@ module LeakCorpus
   # Blocks by class: [definite, indirect, possible]. Cases without an entry lose one definitely.
   LOST = {
     "lost_in_a_loop" => [10, 0, 0], "lost_list" => [1, 4, 0], "lost_cycle" => [1, 2, 0], "lost_tree" => [1, 6, 0],
-    "lost_by_a_dead_thread" => [3, 0, 0], "lost_and_pointed_into_by_a_lost_one" => [1, 1, 0],
+    "lost_by_a_dead_thread" => [3, 0, 0], "lost_with_the_tls_of_threads_at_once" => [5, 0, 0],
+    "lost_and_pointed_into_by_a_lost_one" => [1, 1, 0],
     "lost_handle_with_its_buffer" => [1, 1, 0], "lost_table_with_its_entries" => [1, 16, 0],
     "lost_half_of_a_static_list" => [1, 1, 0], "cxx_lost_vector" => [1, 1, 0], "cxx_lost_string" => [1, 1, 0],
     "cxx_lost_map" => [1, 5, 0], "cxx_lost_shared_ring" => [1, 1, 0],
     "possible_behind_a_tag_in_low_bits" => [0, 0, 1], "possible_by_a_pointer_into_it" => [0, 0, 1],
-    "possible_chain" => [0, 0, 2], "ruby_lost_table" => [1, 2, 0]
+    "possible_chain" => [0, 0, 2], "ruby_lost_table" => RUBY_VERSION < "4.1" ? [1, 2, 0] : [1, 1, 0],
+    "ruby_lost_by_ended_fibers" => [40, 0, 0], "ruby_lost_by_dropped_fibers" => [20, 0, 0],
+    "ruby_lost_by_enumerators" => [250, 0, 0]
   }.freeze
   # Blocks of a thread's case stand under the function that it ran.
   IN_THREADS = {
-    "keep_in_tls" => "lost_with_the_tls_of_a_dead_thread", "keep_on_stack" => "lost_on_the_stack_of_a_dead_thread",
+    "keep_in_tls" => "lost_with_the_tls_of_a_dead_thread",
+    "keep_in_tls_together" => "lost_with_the_tls_of_threads_at_once",
+    "keep_on_stack" => "lost_on_the_stack_of_a_dead_thread",
     "keep_as_specific" => "lost_with_the_key_of_a_dead_thread", "allocate_in_thread" => "lost_by_a_dead_thread"
   }.freeze
-  RUBY = %w[ruby_lost_by_a_free_function ruby_lost_by_xmalloc ruby_lost_by_a_raise ruby_lost_table].freeze
+  METHODS = %w[ruby_lost_by_a_free_function ruby_lost_by_xmalloc ruby_lost_by_a_raise ruby_lost_table].freeze
+  RUBY = (METHODS + %w[ruby_lost_by_ended_fibers ruby_lost_by_dropped_fibers ruby_lost_by_enumerators]).freeze
   # In threads of their own: what a method leaves on its stack is gone with that.
-  LOST_RUBY = "#{RUBY}.each { |name| Thread.new { LeakCorpus.public_send(name) rescue nil }.join }\n".freeze
-  CLEAN_METHODS = %w[ruby_held_by_an_object ruby_held_by_a_fiber ruby_freed_with_its_object
+  LOST_RUBY = <<~RUBY.freeze
+    #{METHODS}.each { |name| Thread.new { LeakCorpus.public_send(name) rescue nil }.join }
+    Thread.new do
+      fibers = Array.new(20) { Fiber.new { LeakCorpus.ruby_lost_by_ended_fibers }.tap(&:resume) }
+      fibers.each(&:resume)
+    end.join
+    Thread.new { 20.times { Fiber.new { LeakCorpus.ruby_lost_by_dropped_fibers }.resume } }.join
+    Thread.new do
+      readers = Array.new(250) { Enumerator.new { |yielder| LeakCorpus.ruby_lost_by_enumerators { yielder << 1 } } }
+      readers.each(&:next)
+      readers.each { |reader| loop { reader.next } }
+    end.join
+  RUBY
+  CLEAN_METHODS = %w[ruby_held_by_an_object ruby_held_by_a_fiber ruby_held_by_a_thread ruby_freed_with_its_object
                      ruby_held_by_the_vm].freeze
   CLEAN_RUBY = <<~RUBY
     KEPT = LeakCorpus.ruby_held_by_an_object
     FIBER = Fiber.new { LeakCorpus.ruby_held_by_a_fiber }.tap(&:resume)
+    THREAD = Thread.new { LeakCorpus.ruby_held_by_a_thread { Thread.stop } }
+    Thread.pass until THREAD.stop?
     100.times { LeakCorpus.ruby_freed_with_its_object }
     LeakCorpus.ruby_held_by_the_vm
   RUBY

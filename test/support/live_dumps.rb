@@ -7,11 +7,9 @@ require_relative "accounted"
 module LiveDumps
   include Accounted
 
-  DEADLINE = 120
-
   # Lines of the dump of a process, parsed.
   def dump_of(pid, *options, name: "dump.json")
-    out, err, status = heapline("heap", "dump", *options, "--timeout", DEADLINE.to_s, "-o", path(name), pid.to_s)
+    out, err, status = heapline("heap", "dump", *options, *Heapline::TestHelper::PATIENTLY, "-o", path(name), pid.to_s)
     assert status.success?, err
     assert_match(/\Awrote #{Regexp.escape(path(name))}: process #{pid}, [\d.]+ [kM]B of lines; /, out)
     File.readlines(path(name), encoding: "BINARY").map { |line| JSON.parse(line.force_encoding("UTF-8").scrub) }

@@ -10,8 +10,7 @@ module MergedStacks
   START = "module Merging\n  def self.back(size) = allocate(size == 2 ? 60_043 : size)\nend\n"
 
   # Each size of 60,001 to 60,099 that the program allocates => its stack, the outermost first: Ruby methods by name,
-  # "block", "main", "eval"; functions of the extension as "C:name"; other libraries as "libc". Ruby's own methods that
-  # are written in Ruby are left out: with a JIT there are more of them.
+  # "block", "main", "eval"; functions of the extension as "C:name"; other libraries as "libc".
   def stacks(source, ruby: [], options: %w[--native])
     extension = NativePrograms.extension("merging")
     capture = record("require #{extension.dump}\n#{START}#{source}", *options, ruby: ruby, env: { HEAPLINE: "keep" })
@@ -27,8 +26,16 @@ module MergedStacks
   def named(capture)
     births = capture.births.select { |event| (60_001..60_099).cover?(event.bytes) }
     births.group_by(&:bytes).transform_values do |events|
-      events.map(&:stack).uniq.map { |stack| stack.grep_v(/@<internal:/).map { |frame| plain_name(frame) } }
+      events.map(&:stack).uniq.map { |stack| stack.map { |frame| plain_name(frame) } }
     end
+  end
+
+  # The name of a method of Ruby's own in a list where it has a frame: where it is written in Ruby. Which those are
+  # differs by version and JIT: the VM itself is asked.
+  def own(name, of, ruby: [])
+    ask = "print #{of}.method(:#{name}).source_location&.first"
+    file = IO.popen([RbConfig.ruby, *ruby, "--disable=gems", "-e", ask], &:read)
+    file.start_with?("<internal:") ? [name] : []
   end
 
   private

@@ -15,9 +15,9 @@ module NativePrograms
   HEADERS = RbConfig::CONFIG.values_at("rubyhdrdir", "rubyarchhdrdir").flat_map { |path| ["-I", path] }.freeze
 
   class << self
-    # A Ruby extension; its path is for `require`.
-    def extension(name)
-      build(name, "#{name}.so", "-shared", "-fPIC", *HEADERS)
+    # A Ruby extension; its path is for `require`. headers: flags that lead to those of the Ruby that will load it
+    def extension(name, headers: HEADERS)
+      build(name, "#{name}.so", "-shared", "-fPIC", *headers)
     end
 
     # A shared object that needs nothing of Ruby, for LD_PRELOAD or to be linked with.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "heapline/model/object_type"
+require "heapline/objects/object_site"
 require "heapline/native"
 
 # Programs that account Ruby objects, and what their flight files tell of them. For tests with FlightRun.
@@ -32,7 +32,7 @@ module ObjectRows
   def object_rows(path)
     sites = Heapline::Native.read_flight(path, nil)[:sites].to_h { |site| [site[:number], site] }
     Heapline::Native.object_rows(path, nil).map do |number, class_name, type, *figures|
-      type = Heapline::Model::ObjectType.name_of(type)
+      type = Heapline::Objects::ObjectSite.type_name(type)
       Row.new(*sites.fetch(number).values_at(:path, :line), class_name, type, *figures)
     end
   end
@@ -47,12 +47,13 @@ module ObjectRows
     Heapline::Native.read_header(path).select { |name, _| name.start_with?("objects_") }
   end
 
-  # Nothing was lost or guessed.
+  # Nothing was lost or guessed, of objects nor of blocks.
   def assert_complete(path)
     header = object_header(path)
     lost = header.slice(:objects_refused, :objects_untracked, :objects_mismatches, :objects_ractors)
     assert_empty(lost.reject { |_, count| count.zero? })
     sums = object_rows(path).reduce([0, 0]) { |(born, gone), row| [born + row.allocated, gone + row.freed] }
     assert_equal header.values_at(:objects_allocated, :objects_freed), sums
+    assert_live_identity([path])
   end
 end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "heapline/model"
+require "heapline/accounting/flight"
 require_relative "snapshots"
 
 # Snapshots with Ruby objects of known figures.
@@ -15,13 +15,13 @@ module ObjectSnapshots
     known = { allocated: allocated, freed: freed, slot_bytes_allocated: allocated * slot, growth: live, retained: live,
               slot_bytes_freed: freed * slot, growth_bytes: live * slot, retained_bytes: live * slot,
               since_allocated: allocated, since_slot_bytes_allocated: allocated * slot }
-    location = Heapline::Model::Location.new(path: path, lineno: lineno, label: label)
-    Heapline::Model::ObjectSite.new(location: location, tag: tag, class_name: class_name, type: type,
-                                    internal: internal, **Heapline::Model::ObjectSite::ZERO, **known, **figures)
+    location = Heapline::Places::Location.new(path: path, lineno: lineno, label: label)
+    Heapline::Objects::ObjectSite.new(location: location, tag: tag, class_name: class_name, type: type,
+                                      internal: internal, **Heapline::Objects::ObjectSite::ZERO, **known, **figures)
   end
 
   def objects(*sites)
-    Heapline::Model::Objects.new(sites)
+    Heapline::Objects::Snapshot.new(sites)
   end
 
   # `leaky`, whose lines also make Ruby objects: orders that stay, strings that go, and entries of a cache.

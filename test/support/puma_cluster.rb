@@ -49,7 +49,7 @@ module PumaCluster
   # Let both workers leak. How many requests there were.
   def leak
     answered = Hash.new(0)
-    await("one worker answers nothing", timeout: DEADLINE) do
+    await("one worker answers nothing") do
       answered[get("#{@address}/leak").body.to_i] += 1
       (@workers - answered.keys).empty?
     end

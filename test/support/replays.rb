@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-require "heapline/model/replay"
+require "heapline/replay/comparison"
 
 # Comparisons of replays with figures that a test knows.
 module Replays
-  Model = Heapline::Model::Replay
+  Model = Heapline::Replay
 
   def replay_plan(**figures)
     Model::Plan.new(name: "run.hlc", threads: 3, calls: 1_000_000, allocations: 500_000, slots: 9000,

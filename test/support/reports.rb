@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-require "heapline/model/ledger"
+require "heapline/processes/ledger"
 
 # A ledger and growth with known figures, in the shape of the models', for the tests of formats.
 module Reports
-  # As Heapline::Model::Ledger.
+  # As Heapline::Processes::Ledger.
   LedgerDouble = Struct.new(:rss_bytes, :lines)
-  # As Heapline::Model::Growth, and its series and processes.
+  # As Heapline::Growth::History, and its series and processes.
   GrowthDouble = Struct.new(:series, :memory, :processes, :duration, :first_at, :last_at)
   ProcessDouble = Struct.new(:host)
   SeriesDouble = Struct.new(:location, :label, :gem, :library, :tag, # rubocop:disable Lint/StructNewOverride
@@ -38,11 +38,11 @@ module Reports
   private
 
   def line(key, bytes, parts = [])
-    Heapline::Model::Ledger::Line.new(key: key, name: Heapline::Model::Ledger::NAMES.fetch(key), bytes: bytes,
-                                      parts: parts)
+    Heapline::Processes::Ledger::Line.new(key: key, name: Heapline::Processes::Ledger::NAMES.fetch(key), bytes: bytes,
+                                          parts: parts)
   end
 
   def part(name, bytes)
-    Heapline::Model::Ledger::Line.new(key: name, name: name, bytes: bytes, parts: [])
+    Heapline::Processes::Ledger::Line.new(key: name, name: name, bytes: bytes, parts: [])
   end
 end

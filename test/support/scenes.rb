@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-require "heapline/format/screen"
-require "heapline/model/fleet"
+require "heapline/top/screen"
+require "heapline/top/fleet"
 require_relative "snapshots"
 
 # What a watcher of a process may have seen, with known figures, for the tests of `heapline top`.
@@ -14,12 +14,12 @@ module Scenes
   def reading(*sites, at: 0, rss: 118_300_000, others: [], stopped: false, **attributes)
     times = { started_at: START, ended_at: nil, taken_at: START + 3600 + at }
     root = snapshot(*sites, state: :running, **times, **attributes)
-    Heapline::Model::Reading.new([root, *others], at: at.to_f, rss_bytes: rss, stopped: stopped)
+    Heapline::Top::Reading.new([root, *others], at: at.to_f, rss_bytes: rss, stopped: stopped)
   end
 
   # A Watch that has seen these readings.
   def watch(*readings)
-    readings.each_with_object(Heapline::Model::Watch.new) { |reading, watch| watch.add(reading) }
+    readings.each_with_object(Heapline::Top::Watch.new) { |reading, watch| watch.add(reading) }
   end
 
   # Some lines of an application `seconds` after its start: one leaks, one caches through a library, others are busy.
@@ -47,36 +47,36 @@ module Scenes
       seen.follow([view.by, view.within], rows)
       seen.follow(%i[location detail], rows)
     end
-    Heapline::Format::Screen::Scene.new(watch: seen, rows: seen.activity.rows(view.by, within: view.within),
-                                        source: source, directory: "/app", message: message)
+    Heapline::Top::Screen::Scene.new(watch: seen, rows: seen.activity.rows(view.by, within: view.within),
+                                     source: source, directory: "/app", message: message)
   end
 
   # A Scene of two processes, one of them stopped.
   def fleet_scene(message: nil)
     rows = [process(4711, "puma 6.4 (tcp://0.0.0.0:3000)", 90), process(4712, "sidekiq \e[2J", 30, stopped: true)]
-    Heapline::Format::Screen::Scene.new(rows: rows, message: message)
+    Heapline::Top::Screen::Scene.new(rows: rows, message: message)
   end
 
   # The row of a process that has run so many seconds, and has an RSS of as many MB.
   def process(pid, command, seconds, stopped: false)
     seen = watch(*[0, 1].map { |at| reading(*shop(seconds + at), at: at, pid: pid, command: [command]) })
-    Heapline::Model::Fleet::Row.new(name: pid, snapshot: seen.now.root, rss_bytes: seconds * 1_000_000,
-                                    stopped: stopped, figures: seen.activity.total)
+    Heapline::Top::Fleet::Row.new(name: pid, snapshot: seen.now.root, rss_bytes: seconds * 1_000_000,
+                                  stopped: stopped, figures: seen.activity.total)
   end
 
   def view(**fields)
-    Heapline::Format::Screen::View.new(**fields)
+    Heapline::Top::Screen::View.new(**fields)
   end
 
   # A terminal that is no terminal: no colours.
   def terminal(width, env: { "LANG" => "C.UTF-8" })
-    Heapline::Format::Terminal.new(StringIO.new, env, width: width)
+    Heapline::Terminal::Output.new(StringIO.new, env, width: width)
   end
 
   # A terminal with colours.
   def coloured(width)
     io = StringIO.new
     def io.tty? = true
-    Heapline::Format::Terminal.new(io, { "LANG" => "C.UTF-8", "TERM" => "xterm" }, width: width)
+    Heapline::Terminal::Output.new(io, { "LANG" => "C.UTF-8", "TERM" => "xterm" }, width: width)
   end
 end

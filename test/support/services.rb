@@ -16,9 +16,6 @@ module Services
     end
   end
 
-  # Long enough for a machine that does much else.
-  DEADLINE = 120
-
   def teardown
     @services&.each { |service| end_service(service) }
     @services&.each { |service| warn "#{name}: service #{service.pid} said:", service.said } unless passed?
@@ -47,7 +44,7 @@ module Services
 
   # The block's first true value, as long as the service runs.
   def await_service(service, message)
-    await("#{message}:\n#{service.said}", timeout: DEADLINE) do
+    await("#{message}:\n#{service.said}") do
       flunk "the service ended:\n#{service.said}" if Process.wait(service.pid, Process::WNOHANG)
       yield
     end
@@ -58,7 +55,8 @@ module Services
     uri = URI(address)
     request = Net::HTTP::Get.new(uri, headers.transform_keys(&:to_s))
     request["Authorization"] = "Bearer #{token}" if token
-    Net::HTTP.start(uri.host, uri.port, read_timeout: DEADLINE, open_timeout: DEADLINE) { |http| http.request(request) }
+    patience = Heapline::TestHelper::PATIENCE
+    Net::HTTP.start(uri.host, uri.port, read_timeout: patience, open_timeout: patience) { |http| http.request(request) }
   end
 
   # Ruby and its gems, the processes' flight files in the test's own directory.

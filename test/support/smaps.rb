@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "heapline/model/memory_map"
+require "heapline/processes/memory_map"
 
 # /proc/PID/smaps texts with known figures.
 module Smaps
@@ -14,7 +14,7 @@ module Smaps
   end
 
   def map_of(*rows)
-    Heapline::Model::MemoryMap.parse(smaps(*rows))
+    Heapline::Processes::MemoryMap.parse(smaps(*rows))
   end
 
   # A recorded one: test/fixtures/smaps/NAME.txt

@@ -1,21 +1,22 @@
 # frozen_string_literal: true
 
-require "heapline/model"
+require "heapline/accounting/flight"
+require "heapline/processes/ledger"
 
 # Snapshots with known figures, for the tests of formats and commands.
 module Snapshots
   # A Site at path:line; figures that are not given are 0, growth and retained are live's.
   def site(path, lineno, label: nil, library: nil, tag: nil, **figures)
     live = figures.fetch(:live_bytes, 0)
-    location = Heapline::Model::Location.new(path: path, lineno: lineno, label: label, library: library)
-    all = Heapline::Model::Site::ZERO.merge(growth_bytes: live, retained_bytes: live, **figures)
-    Heapline::Model::Site.new(location: location, kind: :ruby, tag: tag, **all)
+    location = Heapline::Places::Location.new(path: path, lineno: lineno, label: label, library: library)
+    all = Heapline::Accounting::Site::ZERO.merge(growth_bytes: live, retained_bytes: live, **figures)
+    Heapline::Accounting::Site.new(location: location, kind: :ruby, tag: tag, **all)
   end
 
   # A Snapshot of an ended process with these sites.
   def snapshot(*sites, **attributes)
     start = Time.at(1_800_000_000)
-    Heapline::Model::Snapshot.new(
+    Heapline::Accounting::Snapshot.new(
       pid: 4711, parent: 1, command: %w[ruby leak.rb], ruby: "ruby 3.4.11 (2026-01-01) [x86_64-linux]",
       allocator: "glibc 2.41", started_at: start, ended_at: start + 12.3, taken_at: start + 13, state: :exited,
       gc_count: 7, generation: 7, baseline: 0, baseline_kind: :start, peak_bytes: 142_600_000, peak_at: start + 8.1,

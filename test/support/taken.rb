@@ -9,6 +9,33 @@ module Taken
   PRELUDE = "require %s; extend Taker; include Taker; "
   SIZE = /\b7\d\d\d\b/
 
+  # Blocks, methods, eval, threads, fibers, without the GVL; who runs it says before it how to `compact`.
+  EVERYWHERE = <<~'RUBY'
+    def in_a_method
+      take 7901
+    end
+    class Holder
+      def self.singleton = Taker.take(7902)
+      define_method(:defined) { Taker.take 7903 }
+    end
+    20.times { |i|
+      in_a_method
+      Holder.singleton
+      Holder.new.defined
+      [1].map { |_|
+        [2].each { take 7904 }
+      }
+      eval "\ntake 7905", binding, "given.rb", 20 # at: given.rb:21
+      Thread.new {
+        take 7906
+        Fiber.new { take 7907 }.resume
+      }.join
+      Taker.unlocked 7908
+      GC.start if i == 10
+      compact if i == 15
+    }
+  RUBY
+
   def taker
     NativePrograms.extension("taker")
   end
@@ -52,6 +79,18 @@ module Taken
   def here?(site, place)
     at = site.location.to_s
     at == place || at.end_with?("/#{place}")
+  end
+
+  # What the extension took at lines that are told.
+  def told(snapshot)
+    snapshot.select { |site| site.location.library == "taker.so" && site.location.path }
+  end
+
+  # Of these, what does not belong there.
+  def told_elsewhere(snapshot, expected)
+    told(snapshot).reject do |site|
+      expected.any? { |place, size| here?(site, place) && site.bytes_allocated == site.allocations * size }
+    end
   end
 
   # Where the extension's blocks of about these sizes went, for the message.

@@ -2,7 +2,7 @@
 
 require "pty"
 require "io/console"
-require "heapline/format/display_width"
+require "heapline/terminal/display_width"
 
 # A program on a terminal of its own: what it writes becomes a screen, as a terminal shows it, and what a user types
 # reaches it. Tests wait for what is on the screen.
@@ -143,7 +143,7 @@ class TerminalProgram
     when "\n" then line_feed
     else
       @lines[@row][[@column, @columns - 1].min] = char if @lines[@row]
-      @column += Heapline::Format::DisplayWidth.of(char)
+      @column += Heapline::Terminal::DisplayWidth.of(char)
     end
   end
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "support/flight_builder"
-require "heapline/model/pipe"
+require "heapline/processes/twin_pipe"
 
 # Answers as the process of a flight file would that is asked for a twin.
 module TwinAnswer
@@ -14,9 +14,9 @@ module TwinAnswer
   # flags.
   def answer_twin(path, text, problem: "", status: 0, pause_ns: 2_500_000)
     Thread.new do
-      asked = await("nothing was asked", timeout: 60) { File.binread(path, 8, AT).unpack1("Q").nonzero? }
+      asked = await("nothing was asked") { File.binread(path, 8, AT).unpack1("Q").nonzero? }
       File.binwrite(path, [0].pack("Q"), AT)
-      File.open(Heapline::Model::Pipe.path(path, asked & 0xffffffff), "wb") do |pipe|
+      File.open(Heapline::Processes::TwinPipe.path(path, asked & 0xffffffff), "wb") do |pipe|
         answer = [File.binread(path, 8, AT + 8).unpack1("Q") + 1, pause_ns, 4712, status, problem]
         File.binwrite(path, answer.pack("QQLla128"), AT + 8)
         pipe.write(text)
@@ -29,7 +29,7 @@ module TwinAnswer
   # For the tests of commands (CliHelper).
   def ask_twin(command, *options, text:)
     thread = answer_twin(own_flight, text)
-    result = heapline(command, *options, "--timeout", "60", Process.pid.to_s)
+    result = heapline(command, *options, *Heapline::TestHelper::PATIENTLY, Process.pid.to_s)
     assert_equal [0, ""], [result.status, result.err]
     [result.out, thread.value]
   end

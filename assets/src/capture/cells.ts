@@ -1,6 +1,6 @@
 // Blocks by who allocated them, when they were born and when they ended: sums of any part of them. What is not chosen is as if it
 // had not been recorded, but for the peak of a thread or tag: it is told what of it was live when most of the time's blocks were.
-import type { Metric, View } from "./data";
+import type { View } from "./data";
 
 /** What is shown. Spans: from the first on, and before the last. */
 export interface Choice {
@@ -12,7 +12,7 @@ export interface Choice {
 }
 
 /** Bytes, and for `count` blocks, by row. */
-export type Sums = Record<Metric, Float64Array>;
+export type Sums = Record<string, Float64Array>;
 
 const AFTER_ALL = 0xffff;
 
@@ -45,7 +45,7 @@ export class Cells {
     const [first, end] = [starts[from], starts[to]];
     const peak = this.peak(first, end);
     const made = (): Float64Array => new Float64Array(rows.node.length);
-    const sums: Sums = { peak: made(), live: made(), allocated: made(), temporary: made(), count: made() };
+    const sums = { peak: made(), live: made(), allocated: made(), temporary: made(), count: made() };
     for (let cell = 0; cell < this.row.length; cell++) {
       const row = this.row[cell];
       if (this.born[cell] < first || this.born[cell] >= end) continue;

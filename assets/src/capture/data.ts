@@ -1,7 +1,8 @@
-// What Heapline::Format::Capture::PageData wrote: frames, call paths, and blocks as cells.
+// What Heapline::Recording::PageData wrote: frames, call paths, and blocks as cells.
+import type { Declared } from "../columns";
 
-export const METRICS = ["peak", "live", "allocated", "temporary", "count"] as const;
-export type Metric = (typeof METRICS)[number];
+/** By what blocks are weighed: the key of one that is declared. */
+export type Metric = string;
 
 /** What a frame is: of Ruby, native, what stands for other frames, or the class of an object. */
 export const enum FrameKind { Ruby, Native, Special, Class }
@@ -12,6 +13,8 @@ export interface CaptureReport {
   version: string;
   /** Shown first. */
   metric: Metric;
+  /** name: where there is room for more than a title. */
+  metrics: (Declared & { name: string })[];
   command: string;
   facts: string[];
   /** What is missing, in sentences. */

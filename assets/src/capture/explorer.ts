@@ -1,6 +1,7 @@
 // One view of a recording: time, call paths and table. What is chosen in one is shown by all.
 import { button, el, section, select } from "../dom";
-import { bytes, count, share } from "../units";
+import { print, type Unit } from "../columns";
+import { count, share } from "../units";
 import { Cells, type Choice, type Sums } from "./cells";
 import { type CaptureReport, Frames, type Kind, type Metric, spans, type View } from "./data";
 import { Flame } from "./flame";
@@ -8,9 +9,6 @@ import { bottomUp, type Paths, topDown } from "./paths";
 import { Plot } from "./plot";
 import { Sites } from "./sites";
 
-const TITLES: [Metric, string][] = [
-  ["peak", "at peak"], ["allocated", "allocated"], ["live", "live at the end"], ["temporary", "temporary"], ["count", "allocations"],
-];
 export const NOUNS: Record<Kind, string> = { blocks: "blocks", mappings: "mappings", objects: "Ruby objects" };
 
 /** What is chosen: it stays when another view is shown. */
@@ -58,7 +56,8 @@ export function explorer(report: CaptureReport, view: View, state: State, others
   const found = el("p", { class: "found", role: "status" });
   const crumbs = el("nav", { class: "crumbs", "aria-label": "Place in the call paths" });
   const flame = new Flame(frames, () => lead());
-  const amount = (value: number): string => (state.metric === "count" ? count(value) : bytes(value));
+  const amount = (value: number): string => (print(unit(), value));
+  const unit = (): Unit => report.metrics.find(({ key }) => key === state.metric)?.unit ?? "bytes";
   const tree = (): Paths => made.tree(state.direction);
 
   const lead = (): void => {
@@ -96,13 +95,13 @@ export function explorer(report: CaptureReport, view: View, state: State, others
   };
 
   search.addEventListener("input", draw);
-  const sites = new Sites(view, frames, state.metric, (words) => { search.value = words; draw(); search.focus(); });
+  const sites = new Sites(view, frames, report.metrics, state.metric, (words) => { search.value = words; draw(); search.focus(); });
   const plot = new Plot(view, report.gcs, choice, noun, (from, to) => {
     [state.from, state.to] = [from === 0 ? -Infinity : time(view, from), to === spans(view) ? Infinity : time(view, to)];
     choose({ from, to });
   });
   const toolbar = el("div", { class: "toolbar" }, search, others,
-    select("Show", TITLES, (key) => { state.metric = key as Metric; draw(); }, state.metric),
+    select("Show", report.metrics.map(({ key, name }) => [key ?? "", name]), (key) => { state.metric = key; draw(); }, state.metric),
     select("Paths", [["down", "from callers down"], ["up", "from who allocated"]], (key) => { state.direction = key; draw(); }, state.direction),
     select("As", [["", "icicle"], ["up", "flame graph"]], (key) => { state.upwards = key === "up"; draw(); }, state.upwards ? "up" : ""),
     which("Thread", "all threads", view.threads, view.rows.thread, choice.thread, (thread) => { state.thread = view.threads[thread]; choose({ thread }); }),

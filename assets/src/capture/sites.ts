@@ -1,29 +1,19 @@
 // The table: where memory was allocated, as the accounting has it: the innermost line of Ruby, and the library that allocated on its
 // behalf.
 import { el, place, section, select } from "../dom";
-import { type Column, Grid, type Named } from "../grid";
-import { bytes, count } from "../units";
+import { columns, type Declared, type Figured } from "../columns";
+import { Grid, type Named } from "../grid";
 import type { Sums } from "./cells";
-import { FrameKind, type Frames, type Metric, METRICS, type View } from "./data";
+import { FrameKind, type Frames, type Metric, type View } from "./data";
 
 type Grouping = "class" | "line" | "method" | "file" | "gem" | "thread" | "tag";
 
 const GROUPINGS: [Grouping, string][] = [["line", "line"], ["method", "method"], ["file", "file"], ["gem", "gem"], ["thread", "thread"], ["tag", "tag"]];
 
-interface Rows extends Named {
-  sums: Record<Metric, number[]>;
+interface Rows extends Named, Figured {
   label(row: number): string;
   grouping: Grouping;
 }
-
-const of = (key: Metric, meaning: string, rank: number): Column<Rows> => ({
-  key, title: key === "peak" ? "at peak" : key, meaning, rank, value: (rows, row) => rows.sums[key][row], text: key === "count" ? count : bytes,
-});
-const COLUMNS: Column<Rows>[] = [
-  of("peak", "Bytes that were live when most were", 1), of("live", "Bytes that are live at the end of the time that is chosen", 2),
-  of("allocated", "Bytes of all that were born", 3), of("temporary", "Bytes that were freed in the GC generation of their birth or the next", 4),
-  of("count", "Blocks that were born", 5),
-];
 
 interface Site { line: string; method: string; file: string; gem: string; class: string }
 
@@ -34,8 +24,8 @@ export class Sites {
   private grouping: Grouping = "line";
   private sums: Sums | null = null;
 
-  /** metric: sorted by. opened: with the words of a row that was chosen. */
-  constructor(private readonly view: View, private readonly frames: Frames, metric: Metric, opened: (words: string) => void) {
+  /** declared: the figures; metric: sorted by. opened: with the words of a row that was chosen. */
+  constructor(private readonly view: View, private readonly frames: Frames, private readonly declared: Declared[], metric: Metric, opened: (words: string) => void) {
     const objects = view.kind === "objects";
     if (objects) this.grouping = "class";
     const cache = new Map<number, Site>();
@@ -44,7 +34,7 @@ export class Sites {
       if (!found) cache.set(node, (found = this.site(node)));
       return found;
     });
-    this.grid = new Grid<Rows>(COLUMNS, metric, this.rows(null), {
+    this.grid = new Grid<Rows>(columns(declared), metric, this.rows(null), {
       caption: "Where memory was allocated", nothing: "Nothing was allocated.", title: ({ grouping }) => (grouping === "line" ? "location" : grouping),
       name: (rows, row, attributes) => [el("button", { type: "button", title: rows.name(row), ...attributes }, ...words(rows, row))],
       open: (rows, row) => { if (rows.grouping !== "thread" && rows.grouping !== "tag") opened(rows.name(row).replace(/ via .*/, "")); },
@@ -66,7 +56,7 @@ export class Sites {
   private rows(sums: Sums | null): Rows {
     const { grouping } = this;
     const numbers = new Map<string, number>();
-    const figures: Record<Metric, number[]> = { peak: [], live: [], allocated: [], temporary: [], count: [] };
+    const figures = Object.fromEntries(this.declared.map(({ figure }) => [figure, [] as number[]]));
     const labels: string[] = [];
     for (let at = 0; sums && at < this.sites.length; at++) {
       if (sums.count[at] === 0) continue;
@@ -75,12 +65,12 @@ export class Sites {
       if (row === undefined) {
         numbers.set(name, (row = labels.length));
         labels.push(grouping === "line" ? this.sites[at].method : "");
-        for (const metric of METRICS) figures[metric].push(0);
+        for (const each of Object.values(figures)) each.push(0);
       }
-      for (const metric of METRICS) figures[metric][row] += sums[metric][at];
+      for (const figure of Object.keys(figures)) figures[figure][row] += sums[figure][at];
     }
     const names = [...numbers.keys()];
-    return { count: names.length, name: (row) => names[row], label: (row) => labels[row], sums: figures, grouping };
+    return { count: names.length, name: (row) => names[row], label: (row) => labels[row], figures, grouping };
   }
 
   private nameOf(row: number): string {

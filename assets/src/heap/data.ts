@@ -1,4 +1,5 @@
-// What Heapline::Format::Heap::PageData wrote: columns over one table of strings; 0 is none, -1 not known.
+// What Heapline::Heap::PageData wrote: columns over one table of strings; 0 is none, -1 not known.
+import type { Declared } from "../columns";
 
 interface NodeColumns {
   words: number[];
@@ -31,7 +32,7 @@ export interface GroupColumns {
 
 export interface ClassColumns extends GroupColumns {
   name: number[];
-  retained: number[];
+  retained_bytes: number[];
 }
 
 export interface LineColumns extends GroupColumns {
@@ -50,6 +51,8 @@ export interface EqualColumns {
 
 export interface HeapReport {
   version: string;
+  /** Columns of the tables. */
+  columns: Record<"holders" | "classes" | "lines" | "equal", Declared[]>;
   file: string;
   facts: string[];
   problems: string[];

@@ -1,8 +1,8 @@
 // The treemaps of the page, one shown at a time.
 import { tail } from "../branch";
+import { type Declared, print } from "../columns";
 import { el, select } from "../dom";
 import { Treemap, type World } from "../treemap";
-import { bytes, count } from "../units";
 import type { HeapReport, Nodes } from "./data";
 import { classTree, holderTree, lineTree } from "./trees";
 
@@ -16,7 +16,7 @@ export interface Chosen {
 }
 
 export function maps(report: HeapReport, nodes: Nodes, chosen: Chosen): HTMLElement {
-  const worlds = [holders(nodes, chosen), classes(report, chosen), ...(report.lines ? [lines(report, chosen)] : [])];
+  const worlds = [holders(report, nodes, chosen), classes(report, chosen), ...(report.lines ? [lines(report, chosen)] : [])];
   const made = new Map<string, HTMLElement>();
   const room = el("div", { class: "room" });
   const choice = select("By", worlds.map(({ key, words }) => [key, words]), (key) => show(key));
@@ -37,15 +37,16 @@ interface Choice extends World {
   words: string;
 }
 
-/** What all of them have in common. */
-function world(key: string, words: string, part: Pick<World, "tree" | "opened"> & Partial<World>): Choice {
+/** What all of them have in common. declared: the figures of which areas can be. */
+function world(key: string, words: string, declared: Declared[], part: Pick<World, "tree" | "opened"> & Partial<World>): Choice {
+  const areas = declared.filter(({ unit }) => unit !== "share");
   return {
     key, words,
     id: "map",
     title: "What holds the memory",
     label: `Treemap of the heap by ${words}`,
-    measures: [["bytes", "bytes"], ["count", "objects"]],
-    amount: (value, measure) => (measure === "count" ? count(value) : bytes(value)),
+    measures: areas.map(({ figure, title }) => [figure, title]),
+    amount: (value, measure) => print(areas.find(({ figure }) => figure === measure)?.unit ?? "bytes", value),
     name: ({ name }) => name,
     fit: (name) => name,
     gone: () => undefined,
@@ -53,27 +54,28 @@ function world(key: string, words: string, part: Pick<World, "tree" | "opened"> 
   };
 }
 
-function holders(nodes: Nodes, chosen: Chosen): Choice {
-  return world("holders", "objects and what they hold", {
-    measures: [["bytes", "retained bytes"]],
+/** By what they retain alone: that of one is in that of who holds it. */
+function holders({ columns }: HeapReport, nodes: Nodes, chosen: Chosen): Choice {
+  return world("holders", "objects and what they hold", columns.holders.slice(0, 1), {
     tree: () => holderTree(nodes),
     opened: (node) => chosen.node(node),
   });
 }
 
-function classes({ classes: columns, strings }: HeapReport, chosen: Chosen): Choice {
-  return world("classes", "class", {
-    measures: [["bytes", "bytes"], ["count", "objects"], ["retained", "retained bytes"]],
-    tree: (measure) => classTree(columns, strings, columns[measure as "bytes" | "count" | "retained"]),
-    opened: (row) => chosen.class(strings[columns.name[row]]),
+function classes({ classes: all, columns, strings }: HeapReport, chosen: Chosen): Choice {
+  const { rest: _, ...figures } = all;
+  return world("classes", "class", columns.classes, {
+    tree: (measure) => classTree(all, strings, figures[measure as keyof typeof figures]),
+    opened: (row) => chosen.class(strings[all.name[row]]),
   });
 }
 
-function lines({ lines, strings }: HeapReport, chosen: Chosen): Choice {
-  const columns = lines!;
-  return world("lines", "gem, file and line", {
-    tree: (measure) => lineTree(columns, strings, columns[measure as "bytes" | "count"]),
+function lines({ columns, lines, strings }: HeapReport, chosen: Chosen): Choice {
+  const all = lines!;
+  const { rest: _, ...figures } = all;
+  return world("lines", "gem, file and line", columns.lines, {
+    tree: (measure) => lineTree(all, strings, figures[measure as keyof typeof figures]),
     fit: (name, depth, width) => (depth === FILE ? tail(name, width) : name),
-    opened: (row) => chosen.line(`${strings[columns.place[row]]}:${columns.line[row]}`),
+    opened: (row) => chosen.line(`${strings[all.place[row]]}:${all.line[row]}`),
   });
 }

@@ -1,7 +1,8 @@
 // What the tables show: each a kind of rows with its columns and words.
+import { columns, type Declared, type Figured } from "../columns";
 import { place, el } from "../dom";
 import type { Column, Named, Own } from "../grid";
-import { bytes, count, share } from "../units";
+import { count } from "../units";
 import type { HeapReport, Nodes } from "./data";
 import type { Chosen } from "./maps";
 
@@ -10,11 +11,11 @@ export interface Kind {
   key: string;
   /** What its rows are called. */
   words: string;
-  rows: Named;
-  columns: Column<Named>[];
+  rows: Rows;
+  columns: Column<Rows>[];
   /** Key of the column that it is first sorted by. */
   sorted: string;
-  own: Own<Named>;
+  own: Own<Rows>;
   /** Text of a row that the filter looks in. */
   straw(row: number): string;
   /** Class of a row's object. */
@@ -23,16 +24,18 @@ export interface Kind {
   rest: [number, number];
 }
 
-type Print = (value: number) => string;
+export type Rows = Named & Figured;
 
 export function kinds(report: HeapReport, nodes: Nodes, chosen: Chosen): Kind[] {
   return [holders(report, nodes, chosen), classes(report, chosen), ...(report.lines ? [lines(report)] : []), equal(report)];
 }
 
-function holders({ total }: HeapReport, nodes: Nodes, chosen: Chosen): Kind {
+function holders({ columns: declared, total }: HeapReport, nodes: Nodes, chosen: Chosen): Kind {
   const at = (row: number): number => nodes.holders[row];
+  const of = (all: number[]): number[] => Array.from(nodes.holders, (node) => all[node]);
+  const figures = { retained_bytes: of(nodes.retained), retained_objects: of(nodes.retainedObjects), own_bytes: of(nodes.bytes) };
   return {
-    ...kind("holders", "objects", "object", (row) => nodes.words(at(row)), nodes.holders.length, {
+    ...kind("holders", "objects", "object", (row) => nodes.words(at(row)), nodes.holders.length, declared.holders, figures, total, {
       name: (row, attributes) => {
         const node = at(row);
         const words = [el("span", { class: "thing" }, nodes.words(node)), el("span", { class: "label" }, `  ${nodes.address(node)}`)];
@@ -40,16 +43,8 @@ function holders({ total }: HeapReport, nodes: Nodes, chosen: Chosen): Kind {
       },
       open: (row) => chosen.node(at(row)),
     }),
-    columns: [
-      column("retained", "retained", "What would be freed with it: all that roots reach only through it", 1, (row) => nodes.retained[at(row)], bytes),
-      column("share", "share", "Of the bytes of all objects", 2, (row) => nodes.retained[at(row)] / Math.max(total, 1), share),
-      column("objects", "objects", "How many objects that are, itself included", 3, (row) => nodes.retainedObjects[at(row)], count),
-      column("own", "own", "The object alone", 4, (row) => nodes.bytes[at(row)], bytes),
-    ],
-    sorted: "retained",
     classOf: (row) => nodes.className(at(row)),
     straw: (row) => [nodes.words(at(row)), nodes.className(at(row)), nodes.address(at(row)), nodes.location(at(row))].join("\n"),
-    rest: [0, 0],
   };
 }
 
@@ -60,55 +55,48 @@ function second(nodes: Nodes, node: number): HTMLElement {
   return el("code", { class: "where" }, holder && el("span", { class: "holder" }, `${holder}${where ? " · " : ""}`), ...(where ? place(where) : []));
 }
 
-function classes({ classes: all, strings, total }: HeapReport, chosen: Chosen): Kind {
+function classes({ columns: declared, classes: all, strings, total }: HeapReport, chosen: Chosen): Kind {
   const name = (row: number): string => strings[all.name[row]];
   return {
-    ...kind("classes", "classes", "class", name, all.name.length, {
+    ...kind("classes", "classes", "class", name, all.name.length, declared.classes, { ...all }, total, {
       name: (row, attributes) => [el("button", { type: "button", ...attributes }, el("span", { class: "thing" }, name(row)))],
       open: (row) => chosen.class(name(row)),
     }),
-    columns: [...groups(all, total), column("retained", "retained", "What its instances retain together", 3, (row) => all.retained[row], bytes)],
-    sorted: "bytes",
     rest: [all.rest[0], all.rest[1]],
   };
 }
 
-function lines({ lines: all, strings, total }: HeapReport): Kind {
-  const columns = all!;
-  const name = (row: number): string => strings[columns.place[row]] + (columns.line[row] < 0 ? "" : `:${columns.line[row]}`);
+function lines({ columns: declared, lines: found, strings, total }: HeapReport): Kind {
+  const all = found!;
+  const name = (row: number): string => strings[all.place[row]] + (all.line[row] < 0 ? "" : `:${all.line[row]}`);
   return {
-    ...kind("lines", "lines", "location", name, columns.place.length, {
-      name: (row, attributes) => [el("span", attributes, ...place(name(row)), el("span", { class: "label" }, `  ${strings[columns.gem[row]]}`))],
+    ...kind("lines", "lines", "location", name, all.place.length, declared.lines, { ...all }, total, {
+      name: (row, attributes) => [el("span", attributes, ...place(name(row)), el("span", { class: "label" }, `  ${strings[all.gem[row]]}`))],
       open: () => undefined,
     }),
-    columns: groups(columns, total),
-    sorted: "bytes",
-    straw: (row) => `${name(row)}\n${strings[columns.gem[row]]}`,
-    rest: [columns.rest[0], columns.rest[1]],
+    straw: (row) => `${name(row)}\n${strings[all.gem[row]]}`,
+    rest: [all.rest[0], all.rest[1]],
   };
 }
 
-function equal({ equal: all, strings }: HeapReport): Kind {
+function equal({ columns: declared, equal: all, strings, total }: HeapReport): Kind {
   const name = (row: number): string => strings[all.value[row]];
-  return {
-    ...kind("equal", "values of equal strings", "value", name, all.value.length, {
-      name: (row, attributes) => [el("span", attributes, el("span", { class: "thing" }, name(row)), el("span", { class: "label" }, `  ${count(all.bytesize[row])} bytes`))],
-      open: () => undefined,
-    }),
-    columns: [
-      column("wasted", "wasted", "What one string instead of them would save", 1, (row) => all.wasted_bytes[row], bytes),
-      column("strings", "strings", "Strings with this value", 2, (row) => all.count[row], count),
-      column("bytes", "bytes", "Bytes of all of them", 3, (row) => all.bytes[row], bytes),
-    ],
-    sorted: "wasted",
-    rest: [0, 0],
-  };
+  return kind("equal", "values of equal strings", "value", name, all.value.length, declared.equal, { ...all }, total, {
+    name: (row, attributes) => [el("span", attributes, el("span", { class: "thing" }, name(row)), el("span", { class: "label" }, `  ${count(all.bytesize[row])} bytes`))],
+    open: () => undefined,
+  });
 }
 
-function kind(key: string, words: string, one: string, name: (row: number) => string, rows: number, part: { name(row: number, attributes: Record<string, string>): HTMLElement[]; open(row: number): void }): Omit<Kind, "columns" | "sorted" | "rest"> {
+/** A table that is first sorted by the first of its columns. */
+function kind(
+  key: string, words: string, one: string, name: (row: number) => string, rows: number, declared: Declared[], figures: Figured["figures"], whole: number,
+  part: { name(row: number, attributes: Record<string, string>): HTMLElement[]; open(row: number): void },
+): Kind {
   return {
     key, words,
-    rows: { count: rows, name },
+    rows: { count: rows, name, figures, whole },
+    columns: columns(declared),
+    sorted: declared[0].key ?? "name",
     own: {
       caption: `The heap's ${words}`,
       nothing: "Nothing is left. Clear the filter to see all.",
@@ -117,18 +105,6 @@ function kind(key: string, words: string, one: string, name: (row: number) => st
       open: (_, row) => part.open(row),
     },
     straw: name,
+    rest: [0, 0],
   };
-}
-
-function groups(all: { bytes: number[]; count: number[]; slot_bytes: number[] }, total: number): Column<Named>[] {
-  return [
-    column("bytes", "bytes", "The objects and what they hold outside of their slots", 1, (row) => all.bytes[row], bytes),
-    column("share", "share", "Of the bytes of all objects", 2, (row) => all.bytes[row] / Math.max(total, 1), share),
-    column("objects", "objects", "How many there are", 2, (row) => all.count[row], count),
-    column("slots", "slots", "Bytes of their slots alone", 4, (row) => all.slot_bytes[row], bytes),
-  ];
-}
-
-function column(key: string, title: string, meaning: string, rank: number, value: (row: number) => number, text: Print): Column<Named> {
-  return { key, title, meaning, rank, value: (_, row) => value(row), text };
 }

@@ -1,9 +1,8 @@
 // The tables, one shown at a time, under one filter.
 import { el, section, select } from "../dom";
 import { Grid } from "../grid";
-import type { Named } from "../grid";
 import { bytes, count } from "../units";
-import type { Kind } from "./rows";
+import type { Kind, Rows } from "./rows";
 
 /** Before a class's name in the filter: only objects of this class. */
 export const CLASS = "class:";
@@ -15,7 +14,7 @@ export class Tables {
   private readonly choice: HTMLElement;
   private readonly room = el("div", { class: "room" });
   private readonly sorts = el("div", { class: "room" });
-  private readonly grids = new Map<string, Grid<Named>>();
+  private readonly grids = new Map<string, Grid<Rows>>();
   private readonly straws = new Map<string, string[]>();
   private kind: Kind;
 
@@ -53,7 +52,7 @@ export class Tables {
     if (this.kind.key === "holders") this.grid().focus(row);
   }
 
-  private grid(): Grid<Named> {
+  private grid(): Grid<Rows> {
     const { key, columns, sorted, rows, own } = this.kind;
     let grid = this.grids.get(key);
     if (!grid) this.grids.set(key, (grid = new Grid(columns, sorted, rows, own)));

@@ -43,7 +43,7 @@ port = server.add_tcp_listener("127.0.0.1", 0).addr[1]
 server.run
 untold = %w[LD_PRELOAD RUBYOPT RUBYLIB HEAPLINE].to_h { |name| [name, nil] }
 client = File.expand_path("../../workloads/web_client.rb", __dir__)
-_, _, failed = IO.popen([untold, RbConfig.ruby, "--disable-gems", client, port.to_s, "4000"], &:read).split
+_, _, failed = IO.popen([untold, RbConfig.ruby, "--disable-gems", client, port.to_s, "4000", "4"], &:read).split
 abort "#{failed || "all"} requests failed" unless failed == "0"
 sleep 0.2
 server.stop(true)

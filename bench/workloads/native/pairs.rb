@@ -13,7 +13,7 @@ module NativePairs
   end
   private_class_method :function
 
-  PAIRS = function("bench_pairs", Fiddle::TYPE_LONG_LONG, Fiddle::TYPE_SIZE_T)
+  PAIRS = function("bench_pair", Fiddle::TYPE_LONG_LONG, Fiddle::TYPE_SIZE_T)
   ALLOCATE = function("bench_allocate", Fiddle::TYPE_VOIDP, Fiddle::TYPE_LONG_LONG, Fiddle::TYPE_SIZE_T)
   RELEASE = function("bench_release", Fiddle::TYPE_VOIDP, Fiddle::TYPE_LONG_LONG)
 

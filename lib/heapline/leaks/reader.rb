@@ -1,65 +1,73 @@
 # frozen_string_literal: true
 
-require "json"
-require_relative "../errors"
-require_relative "../model/holder"
-require_relative "../model/leaks"
-require_relative "../model/location"
+require_relative "../places/location"
+require_relative "../files/json_value"
+require_relative "loss_record"
+require_relative "findings"
 require_relative "code"
 require_relative "rules"
-require_relative "symbols"
+require_relative "../places/symbols"
 
 module Heapline
   module Leaks
-    # From what a search wrote (JSON, see docs/flight-file.md) to Model::Leaks: frames get names, rules are applied.
+    # From what a search wrote (JSON, see docs/flight-file.md) to Leaks::Findings: frames get names, rules are applied.
     # Names are asked for only where the libraries alone do not settle that a record is not shown.
     class Reader
-      def initialize(rules:, symbols: Symbols.new)
+      VERSION = 1 # of what leak_report.c writes
+      KINDS = Findings::KINDS.to_h { |kind| [kind.name, kind] }.freeze
+
+      def initialize(rules:, symbols: Places::Symbols.new)
         @rules = rules
         @symbols = symbols
       end
 
-      # The Hash that a search wrote. Raises KeyError or JSON::ParserError where it is none.
-      def self.raw(text)
-        raw = JSON.parse(text.dup.force_encoding(Encoding::UTF_8).scrub)
-        raise KeyError unless raw.is_a?(Hash) && raw["heapline_leaks"] == 1
-
+      # The JsonValue that a search wrote. Raises InputError where it is none.
+      def self.raw(text, source)
+        raw = JsonValue.parse(text.dup.force_encoding(Encoding::UTF_8).scrub, source)
+        raw.wrong("is no report of a search for lost blocks") unless raw.key?("heapline_leaks")
+        raw.check_version("heapline_leaks", VERSION)
         raw
       end
 
-      # Model::Leaks of the text. Raises Error where it is no such report.
+      # Leaks::Findings of the text. Raises InputError where it is no such report.
       def read(text, source)
-        build(Reader.raw(text))
-      rescue JSON::ParserError, KeyError
-        raise Error, "#{source} is no report of a search for lost blocks"
+        build(Reader.raw(text, source))
       end
 
       private
 
       def build(raw)
-        code = Code.new(raw.fetch("libraries"), machine: raw["vm"], symbols: @symbols)
-        foreign, near = raw.fetch("records").partition do |each|
-          @rules.foreign?(each["frames"].map { |address| code.path(address) }, code.machine)
-        end
-        kept, dropped = judge(records(near, raw["pid"], code.frames(near.map { |each| each["frames"] })), code.machine)
-        foreign = records(foreign, raw["pid"], foreign.map { |each| bare(each["frames"], code) })
+        @sites = {}
+        code = Code.of(raw, symbols: @symbols)
+        pid = raw.number("pid")
+        foreign, near = stacks(raw).partition { |_, stack| foreign?(stack, code) }
+        kept, dropped = judge(records(near.map(&:first), pid, code.frames(near.map(&:last))), code.machine)
+        foreign.select! { |each, _| lost?(each) } # of the others nothing is said
+        foreign = records(foreign.map(&:first), pid, code.bare(foreign.map(&:last)))
         foreign.each { |record| dropped << [record, @rules.reason(record, code.machine)] }
-        Model::Leaks.new(kept, searches: [search(raw)], dropped: sums(dropped))
+        Findings.new(kept, searches: [search(raw)], dropped: sums(dropped))
+      end
+
+      # Array of [record (JsonValue), its return addresses]; many records have the same, which is one Array.
+      def stacks(raw)
+        known = {}
+        raw.list("records").map do |each|
+          stack = each.numbers("frames")
+          [each, known[stack] ||= stack]
+        end
+      end
+
+      def foreign?(stack, code)
+        @foreign ||= {}.compare_by_identity
+        @foreign.fetch(stack) do
+          @foreign[stack] = @rules.foreign?(stack.map { |address| code.path(address) }, code.machine)
+        end
       end
 
       # [kept records, [dropped record, reason] …]
       def judge(records, machine)
-        reasons = records.to_h { |record| [record, @rules.reason(record, machine)] }.compare_by_identity
-        kept, dropped = records.partition { |record| reasons[record].nil? }
-        [kept, dropped.map { |record| [record, reasons[record]] }]
-      end
-
-      # Frames without names.
-      def bare(addresses, code)
-        addresses.map do |address|
-          path = code.path(address)
-          Model::NativeFrame.new(path: path, library: path && File.basename(path), inlined: false)
-        end
+        kept, dropped = records.map { |record| [record, @rules.reason(record, machine)] }.partition { _2.nil? }
+        [kept.map(&:first), dropped]
       end
 
       def sums(dropped)
@@ -70,57 +78,88 @@ module Heapline
 
       def records(raw, pid, frames)
         raw.zip(frames).map do |each, stack|
-          Model::LossRecord.new(kind: each["kind"].to_sym, location: location(each["site"]), tag: each["site"]["tag"],
-                                frames: stack.freeze, ruby_frames: ruby_frames(each["ruby_frames"]), pid: pid,
-                                held_by: holder(each["held_by"]),
-                                **figures(each, :blocks, :bytes, :led_blocks, :led_bytes, :first_generation,
-                                          :last_generation, :addresses))
+          location, tag = site(each)
+          LossRecord.new(kind: kind(each), location: location, tag: tag, frames: stack, pid: pid,
+                         ruby_frames: ruby_frames(each), addresses: each.numbers("addresses"),
+                         held_by: (holder(each.fetch("held_by")) if each.key?("held_by")),
+                         blocks: each.number("blocks"), bytes: each.number("bytes"),
+                         led_blocks: each.number("led_blocks"), led_bytes: each.number("led_bytes"),
+                         first_generation: each.number("first_generation"),
+                         last_generation: each.number("last_generation"))
         end
       end
 
-      # Many records have the same frames.
-      def ruby_frames(raw)
-        @ruby_frames ||= Hash.new { |known, frame| known[frame] = ruby_frame(frame) }
-        raw.map { |frame| @ruby_frames[frame] }.freeze
+      def kind(each)
+        name = each.text("kind")
+        KINDS[name] || each.wrong("has a block that is #{name.inspect}, which no search says")
+      end
+
+      def lost?(each)
+        LossRecord::LOST.include?(kind(each))
+      end
+
+      # Many records have the same frames: { path => { label => { line => Location } } }
+      def ruby_frames(each)
+        @ruby_frames ||= Hash.new { |all, path| all[path] = Hash.new { |paths, label| paths[label] = {} } }
+        each.array("ruby_frames").map do |raw|
+          each.wrong("ruby_frames has what is no frame") unless raw.is_a?(Hash)
+          @ruby_frames[raw["path"]][raw["label"]][raw["line"]] ||=
+            ruby_frame(JsonValue.new(raw, each.name, "ruby_frames"))
+        end.freeze
       end
 
       def ruby_frame(raw)
-        path = raw["path"]
-        return Model::Location.new(special: "(unknown)") unless path
+        return Places::Location.new(special: "(unknown)") unless raw.key?("path")
 
-        Model::Location.new(path: path, lineno: raw["line"], label: raw["label"])
+        Places::Location.new(path: raw.text("path"), lineno: raw.number?("line"), label: raw.text?("label"))
       end
 
       def figures(raw, *names)
-        names.to_h { |name| [name, raw.fetch(name.to_s)] }
+        names.to_h { |name| [name, raw.number(name.to_s)] }
       end
 
       def holder(raw)
-        return unless raw
+        thread = raw.number?("thread")
+        path = raw.text?("path")
+        kind = raw.text("kind").to_sym
+        Holder.new(kind: kind, between: raw.number("between"), address: raw.number("address"),
+                   thread: (thread unless thread.to_i.zero?), path: (path unless path.to_s.empty?),
+                   offset: (raw.number("offset") if kind == :data), location: stack_location(raw))
+      end
 
-        path, thread, offset = raw.values_at("path", "thread", "offset")
-        kind = raw.fetch("kind").to_sym
-        Model::Holder.new(kind: kind, between: raw.fetch("between"), address: raw.fetch("address"),
-                          thread: (thread unless thread.to_i.zero?), path: (path unless path.to_s.empty?),
-                          offset: (offset if kind == :data))
+      def stack_location(raw)
+        Places::Location.new(path: raw.text("ruby_path"), lineno: raw.number("ruby_line")) if raw.key?("ruby_path")
+      end
+
+      # [location, tag] of a record's site, which many share.
+      def site(each)
+        raw = each.fetch("site")
+        @sites[raw.number?("number")] ||= [location(raw), raw.text?("tag")]
       end
 
       def location(site)
-        return Model::Location.new(special: "(other)") unless site.key?("line")
+        return Places::Location.new(special: site.text?("label") || "(other)") unless site.key?("line")
 
-        path = site["path"]
-        library = site["library"]
-        Model::Location.new(path: path, lineno: (site["line"] if path), label: site["label"],
-                            library: library && File.basename(library), library_path: library,
-                            symbol: (site["label"] unless path), offset: site["offset"])
+        path, library, label = %w[path library label].map { |key| site.text?(key) }
+        Places::Location.new(path: path, lineno: (site.number("line") if path), label: label,
+                             library: Places::BaseName.of(library), library_path: library,
+                             symbol: (label unless path), offset: site.number?("offset"))
+      end
+
+      # { path of a library => [blocks, bytes] }
+      def growths(raw)
+        return {} unless raw.key?("growths")
+
+        raw.list("growths").to_h { |each| [each.text("path"), [each.number("blocks"), each.number("bytes")]] }
       end
 
       def search(raw)
-        totals = raw.fetch("totals").to_h { |kind, sums| [kind.to_sym, sums.values_at("blocks", "bytes")] }
-        seconds = %w[pause gc scan].to_h { |name| [name.to_sym, raw.fetch("#{name}_ns") / 1e9] }
-        Model::Leaks::Search.new(totals: totals, **seconds,
-                                 **figures(raw, :pid, :blocks, :bytes, :threads, :threads_without_registers,
-                                           :blocks_missed, :generation))
+        totals = raw.pairs("totals").to_h { |kind, sums| [kind.to_sym, [sums.number("blocks"), sums.number("bytes")]] }
+        seconds = %w[pause gc scan].to_h { |name| [name.to_sym, raw.number("#{name}_ns") / 1e9] }
+        Findings::Search.new(totals: totals, **seconds, fibers_unknown: raw.number?("fibers_unknown") || 0,
+                             growths: growths(raw),
+                             **figures(raw, :pid, :blocks, :bytes, :threads, :threads_without_registers,
+                                       :blocks_missed, :generation))
       end
     end
   end

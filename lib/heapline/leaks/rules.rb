@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-require_relative "../model/native_frame"
+require_relative "../places/location"
+require_relative "../places/native_frame"
 
 module Heapline
   module Leaks
@@ -55,11 +56,11 @@ module Heapline
       def looked_at?(path, machine)
         return false if path.nil?
 
-        @library ? File.basename(path).match?(@library) : !system?(path, machine)
+        @library ? Places::BaseName.of(path).match?(@library) : !system?(path, machine)
       end
 
       def system?(path, machine)
-        path.nil? || path == machine || File.basename(path).match?(Model::NativeFrame::SYSTEM)
+        path.nil? || path == machine || Places::BaseName.of(path).match?(Places::NativeFrame::SYSTEM)
       end
     end
   end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-require_relative "../errors"
+require_relative "../places/location"
+require_relative "../files/input"
 
 module Heapline
   module Leaks
@@ -25,9 +26,7 @@ module Heapline
                           _Zn[wa].*|operator[ ]new.*|\*alloc\*?)\z/x
 
       def self.read(paths)
-        new(paths.flat_map { |path| parse(File.read(path, encoding: "UTF-8").scrub, path) })
-      rescue SystemCallError => e
-        raise Error, "the suppressions cannot be read: #{e.message.sub(/ @ \S+/, "")}"
+        new(paths.flat_map { |path| parse(Input.text(path), path) })
       end
 
       # Array of Entry. Raises Error with the line of what is wrong.
@@ -99,18 +98,21 @@ module Heapline
 
       # With its line or without.
       def self.source?(frame, regexp)
-        name = File.basename(frame.file.to_s)
+        name = Places::BaseName.of(frame.file.to_s)
         name.match?(regexp) || "#{name}:#{frame.line}".match?(regexp)
       end
 
-      # Do the patterns match the stack from its innermost frame on?
+      # Do the patterns match the stack from its innermost frame on? Each is tried at all frames at which it may stand.
       def self.matches?(patterns, frames)
-        return true if patterns.empty?
+        patterns.reduce([0]) do |places, pattern|
+          next (places.first..frames.size).to_a if pattern == :any
 
-        first, *rest = patterns
-        return (0..frames.size).any? { |skipped| matches?(rest, frames.drop(skipped)) } if first == :any
+          places = places.select { |place| frames[place] && pattern.call(frames[place]) }.map(&:succ)
+          return false if places.empty?
 
-        !frames.empty? && first.call(frames.first) && matches?(rest, frames.drop(1))
+          places
+        end
+        true
       end
 
       # Wildcards as in LeakSanitizer.
@@ -129,12 +131,20 @@ module Heapline
 
       def initialize(entries)
         @entries = entries.freeze
+        @known = KINDS.to_h { |kind| [kind, {}.compare_by_identity] }
         freeze
       end
 
-      # The Entry that hides this record, or nil.
+      # The Entry that hides this record, or nil. Many records have one Array of frames.
       def of(record)
-        @entries.find { |entry| entry.kinds.include?(record.kind) && entry.test.call(record.frames) }
+        known = @known.fetch(record.kind)
+        known.fetch(record.frames) { known[record.frames] = search(record.kind, record.frames) }
+      end
+
+      private
+
+      def search(kind, frames)
+        @entries.find { |entry| entry.kinds.include?(kind) && entry.test.call(frames) }
       end
     end
   end

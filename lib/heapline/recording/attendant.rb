@@ -6,16 +6,16 @@ require_relative "result"
 
 module Heapline
   class Recording
-    # The process beside this one that brings what this one records into a capture: CLI::Record::Companion.
+    # The process beside this one that brings what this one records into a capture: Recording::Companion.
     class Attendant
       READY = "ready\n"
 
       # path: of the capture; %p: the pid. Returns when it waits for the ring. Raises Error.
       def initialize(path)
-        require "heapline/cli/installation"
+        require "heapline/command/installation"
         @answers, theirs = IO.pipe
         control, @control = IO.pipe
-        words = CLI::Installation.own_process("record", "--companion", Process.pid.to_s, File.expand_path(path))
+        words = Command::Installation.own_process("record", "--companion", Process.pid.to_s, File.expand_path(path))
         Native.companion(words.join("\x1f"), theirs.fileno, control.fileno)
         [theirs, control].each(&:close)
         first = @answers.gets

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require_relative "../frozen"
+
 module Heapline
   class Recording
     # What was recorded. path: of the capture; pid: of the process; ending: how it ended (String); events, bytes: that
@@ -9,10 +11,7 @@ module Heapline
     # no stack was cut). Frozen.
     Result = Struct.new(:path, :pid, :ending, :events, :bytes, :lost, :dropped, :errno, :elapsed_ns, :waited_ns,
                         :stacks_refused, keyword_init: true) do
-      def initialize(**fields)
-        super
-        freeze
-      end
+      include Frozen
 
       # Is every event in the capture, with its whole stack?
       def whole?

@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 require_relative "../clock"
-require_relative "../model/flight"
-require_relative "../model/process_identity"
-require_relative "../capture/extension"
+require_relative "../accounting/flight"
+require_relative "../accounting/process_identity"
+require_relative "../extension"
 
 module Heapline
   class Recording
     # Where rings lie: beside the flight files, under the same name.
     class Rings
-      NAME = /\A(\d{1,10})-(\d{1,20})\.ring\z/
+      NAME = /\A#{Accounting::ProcessIdentity::STEM}\.ring\z/
       # The name of the one process that is recorded, of those that a command starts (see record_wish.h).
       CLAIM = /\A(\d{1,10})\.recorded\z/
       # The name of a ring that this process, a drain, has taken and not opened yet.
@@ -19,7 +19,7 @@ module Heapline
 
       # The process that a ring belongs to.
       def self.process(path)
-        Model::ProcessIdentity.new(*File.basename(path).match(NAME).captures.map(&:to_i))
+        Accounting::ProcessIdentity.of_stem(File.basename(path).match(NAME))
       end
 
       # The flight file of that process.
@@ -40,7 +40,7 @@ module Heapline
 
       # Nobody will drain this one: the process shall not wait for it.
       def self.refuse(path)
-        Model::Flight.request_record(flight(path), on: false)
+        Accounting::Flight.request_record(flight(path), on: false)
         File.unlink(path)
       rescue FlightError, SystemCallError
         nil
@@ -63,10 +63,13 @@ module Heapline
 
       # Remove what processes left that were killed, and what `drain` left.
       def sweep(drain = nil)
-        names(NAME).each { |name| remove(name) unless self.class.process(name).alive? }
+        names(NAME).each do |name|
+          process = self.class.process(name)
+          remove(name) unless process.alive? || process.out_of_sight?
+        end
         names(Regexp.union(CLAIM, TAKEN)).each do |name|
           pid = name.to_i
-          remove(name) if pid == drain || !Model::ProcessIdentity.of(pid)
+          remove(name) if pid == drain || !Accounting::ProcessIdentity.of(pid)
         end
       end
 

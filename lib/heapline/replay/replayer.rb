@@ -3,8 +3,8 @@
 require "json"
 require "tempfile"
 require "timeout"
-require_relative "../errors"
-require_relative "../model/replay"
+require_relative "../files/input"
+require_relative "comparison"
 
 module Heapline
   class Replay
@@ -57,7 +57,7 @@ module Heapline
         About.new(name: name, library: allocator.path)
       end
 
-      # Replay the plan at `path` once: a Model::Replay::Run. settings: Hash of environment variables; touching: :none,
+      # Replay the plan at `path` once: a Replay::Run. settings: Hash of environment variables; touching: :none,
       # :written or :all; name: what the plan is called in errors.
       def replay(path, allocator, settings: {}, touching: :written, samples: true, name: path)
         words = [path, "--touch=#{touching}", "--limit=#{limit}", *("--no-samples" unless samples)]
@@ -72,7 +72,7 @@ module Heapline
         environment = settings.merge(allocator.path ? { "LD_PRELOAD" => allocator.path } : {})
         Tempfile.create("heapline-replayer") do |file|
           output = output(environment, words, file, patience)
-          error = File.binread(file.path).force_encoding(Encoding::UTF_8).scrub
+          error = Input.text(file.path)
           raise Error, "#{what}: it cannot be preloaded: #{error[NOT_PRELOADED, 1]}" if error.match?(NOT_PRELOADED)
           raise Error, "#{what}: #{ending(Process.last_status, error)}" unless Process.last_status.success?
 
@@ -124,7 +124,7 @@ module Heapline
 
       def run_of(data)
         calls = data["calls"].transform_values { |call| { count: call["count"], seconds: call["ns"] / 1e9 } }
-        Model::Replay::Run.new(
+        Run.new(
           seconds: calls.values.sum { |call| call[:seconds] }, touch_seconds: data["touch_ns"] / 1e9,
           wall_seconds: data["wall_ns"] / 1e9, cpu_seconds: (data["user_us"] + data["system_us"]) / 1e6,
           calls: calls, interrupted: data["interrupted"], samples: data["samples"],

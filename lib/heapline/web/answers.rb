@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
 require "stringio"
-require_relative "../format"
-require_relative "../format/process_list"
-require_relative "../model"
-require_relative "later"
-require_relative "process_page"
-require_relative "query"
-require_relative "request"
+require_relative "../accounting/format"
+require_relative "../processes/process_list"
+require_relative "../accounting/flight"
+require_relative "../processes/ledger"
+require_relative "../processes/memory_map"
 require_relative "response"
-require_relative "site_page"
+require_relative "page"
+require_relative "request"
 
 module Heapline
   module Web
@@ -18,6 +17,8 @@ module Heapline
       # What a path's ending may ask for, with its content type; what stands first is meant by "any".
       TYPES = { "txt" => Response::TEXT, "html" => Page::TYPE, "json" => "application/json",
                 "csv" => "text/csv; charset=utf-8" }.freeze
+      # Which formats they are.
+      FORMATS = { "txt" => "text", "html" => "html", "json" => "json", "csv" => "csv" }.freeze
       # There is no terminal to fit to.
       SCREEN = { "COLUMNS" => "160", "LANG" => "C.UTF-8" }.freeze
       # Rows of text and pages unless the query says how many.
@@ -45,7 +46,7 @@ module Heapline
       # The processes that may be looked at.
       def processes(format: nil)
         rows = @processes.rows
-        list = Format::ProcessList.new(directory: @processes.place, env: SCREEN)
+        list = Heapline::Processes::ProcessList.new(directory: @processes.place, env: SCREEN)
         case type(format, TYPES.except("csv"))
         when "html" then page(ProcessPage.render(rows, base: @request.base))
         when "json" then reply(TYPES["json"]) { |io| list.render_json(rows, io) }
@@ -55,7 +56,9 @@ module Heapline
 
       # The sites, or groups of them.
       def each(format: nil)
-        sites(snapshot, type(format, TYPES))
+        ending = type(format, TYPES)
+        @snapshot ||= take(wanted(ending))
+        sites(snapshot, ending)
       end
 
       # The sites at one location, given as "app.rb:12". Some servers decode the path, some do not, and some make one
@@ -63,7 +66,7 @@ module Heapline
       def at(location:)
         plain = Request.decode(location)
         found = [location, plain, "/#{plain}"].lazy.map { |name| only(name.b) }.find { |one| one.sites.any? }
-        raise Missing, "nothing is counted at #{Format::Inert.text(plain)}" unless found
+        raise Missing, "nothing is counted at #{Inert.text(plain)}" unless found
 
         sites(found, type(nil, TYPES))
       end
@@ -71,7 +74,9 @@ module Heapline
       # All processes of the tree, or of the user, or the one that is named.
       def metrics
         format = Format.fetch("prometheus")
-        snapshots = @pid && !@tree ? [snapshot] : @processes.running(@pid)
+        rows = Accounting::Flight::Wanted.new(:key, @query.column.figure, @query.top(SERIES), @query.min)
+        alone = @processes.snapshot(@pid, wanted: rows) if @pid && !@tree
+        snapshots = alone ? [alone] : @processes.running(@pid, wanted: rows)
         subjects = snapshots.map do |one|
           format::Subject.new(snapshot: one, memory: memory_of(one), ledger: known_ledger(one))
         end
@@ -80,12 +85,12 @@ module Heapline
 
       # What lives, as `go tool pprof` reads it.
       def heap
-        pprof(snapshot, "inuse_space")
+        pprof(take(Format.wanted("pprof")), "inuse_space")
       end
 
       # The same with what was allocated in front.
       def allocs
-        pprof(snapshot, "alloc_space")
+        pprof(take(Format.wanted("pprof")), "alloc_space")
       end
 
       # What happened in so many seconds.
@@ -109,9 +114,17 @@ module Heapline
         @snapshot ||= take
       end
 
-      def take
+      # What is enough for this ending; nil: all.
+      def wanted(ending)
+        rows = ending == "txt" ? ROWS : 0
+        Format.wanted(FORMATS.fetch(ending), top: @query.top(rows), sort: @query.column.key, min: @query.min,
+                                             by: @query.by)
+      end
+
+      # wanted: as for Processes#snapshot.
+      def take(wanted = nil)
         pid = subject or raise UsageError, "which process? /PID in front of the path says it; /processes lists them"
-        @tree ? @processes.tree(pid) : @processes.snapshot(pid)
+        @tree ? @processes.tree(pid) : @processes.snapshot(pid, wanted: wanted)
       end
 
       def sites(snapshot, type)
@@ -120,7 +133,7 @@ module Heapline
         when "json" then json(snapshot)
         when "csv" then written(snapshot, "csv", figures(0).merge(by: @query.by))
         else written(snapshot, "txt", { top: @query.top(ROWS), sort: @query.column.key, min: @query.min,
-                                        by: @query.by, memory: memory, ledger: ledger, env: SCREEN }, "text")
+                                        by: @query.by, memory: memory, ledger: ledger, env: SCREEN })
         end
       end
 
@@ -138,13 +151,13 @@ module Heapline
         { top: @query.top(top), sort: @query.column.figure, min: @query.min }
       end
 
-      def written(snapshot, type, options, format = type)
-        reply(TYPES.fetch(type)) { |io| Format.fetch(format).new(**options).render(snapshot, io) }
+      def written(snapshot, ending, options)
+        reply(TYPES.fetch(ending)) { |io| Format.fetch(FORMATS.fetch(ending)).new(**options).render(snapshot, io) }
       end
 
       def pprof(snapshot, default)
         format = Format.fetch("pprof").new(default: default)
-        reply(Format::Pprof::CONTENT_TYPE) { |io| format.render(snapshot, io) }
+        reply(Accounting::Pprof::CONTENT_TYPE) { |io| format.render(snapshot, io) }
       end
 
       def memory
@@ -152,17 +165,17 @@ module Heapline
       end
 
       def memory_of(snapshot)
-        Model::ProcessMemory.read(snapshot.pid) if snapshot.state == :running
+        Heapline::Processes::ProcessMemory.read(snapshot.pid) if snapshot.state == :running
       end
 
       def ledger(drill: false)
-        Model::Ledger.read(snapshot, drill: drill) unless @tree
+        Heapline::Processes::Ledger.read(snapshot, drill: drill) unless @tree
       end
 
       # Nil until the process has been asked for the figures of its object heap: asking it would be more than looking,
       # and a series that says 0 would be wrong.
       def known_ledger(snapshot)
-        Model::Ledger.read(snapshot) if snapshot.figures&.objects_at
+        Heapline::Processes::Ledger.read(snapshot) if snapshot.figures&.objects_at
       end
 
       # What links to figures of the same process begin with.
@@ -174,7 +187,7 @@ module Heapline
       def only(name)
         here = ->(site) { [site.location.to_s.b, site.location.name.b].include?(name) }
         objects = snapshot.objects
-        snapshot.with(sites: snapshot.select(&here), objects: objects && Model::Objects.new(objects.select(&here)))
+        snapshot.with(sites: snapshot.select(&here), objects: objects && Objects::Snapshot.new(objects.select(&here)))
       end
 
       # The ending that is meant: that of the path, or the best of what the header Accept lists, or the first.

@@ -1,7 +1,10 @@
 # frozen_string_literal: true
 
 require "digest"
-require_relative "../format/inert"
+require_relative "../terminal/inert"
+require_relative "../figures/units"
+require_relative "../figures/site_figures"
+require_relative "../table/selection"
 
 module Heapline
   module Web
@@ -53,8 +56,85 @@ module Heapline
         end
 
         def escape(text)
-          Format::Inert.text(text).gsub(/[&<>"']/, ESCAPES)
+          Inert.text(text).gsub(/[&<>"']/, ESCAPES)
         end
+      end
+    end
+
+    # The processes that may be looked at, each a link to its own figures.
+    module ProcessPage
+      TITLES = %w[pid state live growth RSS command].freeze
+
+      class << self
+        # rows: Array of Processes::KnownProcess; base: what links begin with. HTML.
+        def render(rows, base:)
+          lines = rows.map { |row| row.snapshot ? process(row, base) : problem(row) }
+          Page.document("Processes under accounting", Page.table(TITLES, lines))
+        end
+
+        private
+
+        def process(row, base)
+          snapshot = row.snapshot
+          [Page.link("#{base}/#{snapshot.pid}/", snapshot.pid), snapshot.state, bytes(snapshot.live_bytes),
+           bytes(snapshot.growth_bytes), bytes(row.memory&.rss_bytes), Page.escape(snapshot.command.join(" "))]
+        end
+
+        def problem(row)
+          [row.entry.pid, "unreadable", "-", "-", "-", Page.escape(row.problem)]
+        end
+
+        def bytes(number)
+          number ? Units.bytes(number) : "-"
+        end
+      end
+    end
+
+    # The sites of a snapshot, or groups of them, as a table whose headings sort it.
+    class SitePage
+      VIEWS = { "report" => "/", "lines" => "/each", "JSON" => "/each.json", "CSV" => "/each.csv",
+                "text" => "/each.txt" }.freeze
+
+      # query: Query; base: what links begin with; rows: how many unless the query says so.
+      def initialize(query, base:, rows:)
+        @query = query
+        @base = base
+        @rows = rows
+        @columns = Figures::SiteFigures.for(query.column.key)
+      end
+
+      # HTML.
+      def render(snapshot)
+        lines = select(snapshot).map { |site| line(site) }
+        table = Page.table([*heads, @query.by&.to_s || "location"], lines, @columns.index(@query.column))
+        Page.document("Process #{snapshot.pid}: #{snapshot.command&.join(" ")}", links + table)
+      end
+
+      private
+
+      def select(snapshot)
+        selection = Table::Selection.new(top: @query.top(@rows), sort: @query.column.figure, min: @query.min)
+        selection.of(snapshot.sums(@query.by || :location))
+      end
+
+      def heads
+        grouped = "&by=#{@query.by}" if @query.by
+        @columns.map { |column| Page.link("#{@base}/each?sort=#{column.key}#{grouped}", column.title) }
+      end
+
+      def line(site)
+        figures = @columns.map { |column| column.text(site) }
+        [*figures, @query.by ? Page.escape(site.location) : place(site.location)]
+      end
+
+      def place(location)
+        more = [location.label, location.via && "via #{location.via}"].compact
+        [Page.location(location.to_s, @base), *more.map { |text| Page.escape(text) }].join(" ")
+      end
+
+      def links
+        groups = Query::GROUPS.to_h { |group| ["by #{group}", "/each?by=#{group}"] }
+        "<nav>#{VIEWS.merge(groups).map { |name, path| Page.link("#{@base}#{path}", name) }.join}</nav>"
       end
     end
   end

@@ -1,14 +1,16 @@
 # frozen_string_literal: true
 
-require_relative "../format/process_list"
-require_relative "../model"
+require_relative "../processes/process_list"
+require_relative "../accounting/flight"
+require_relative "../accounting/flight_directory"
+require_relative "../processes/process_tree"
 
 module Heapline
   module Web
     # Which processes may be looked at, and their figures. Either all that this user has under accounting, or those of
     # the tree of forks that this process belongs to (`own: true`): an application shows itself, not its neighbours.
     class Processes
-      def initialize(own: false, directory: Model::FlightDirectory.new)
+      def initialize(own: false, directory: Accounting::FlightDirectory.new)
         @own = own
         @directory = directory
         freeze
@@ -24,7 +26,7 @@ module Heapline
         root_of(headers, Process.pid) if @own
       end
 
-      # Entries (Model::FlightDirectory::Entry) of all that may be looked at, the newest first.
+      # Entries (Accounting::FlightDirectory::Entry) of all that may be looked at, the newest first.
       def entries
         return newest unless @own
 
@@ -32,9 +34,9 @@ module Heapline
         newest.select { |entry| pids.include?(entry.pid) && entry.alive? }
       end
 
-      # One Model::KnownProcess for each of them.
+      # One Processes::KnownProcess for each of them.
       def rows
-        entries.map { |entry| Model::KnownProcess.read(entry) }
+        entries.map { |entry| Heapline::Processes::KnownProcess.read(entry) }
       end
 
       # The directory of flight files.
@@ -42,31 +44,34 @@ module Heapline
         @directory.path
       end
 
-      # The Snapshot of one process. Raises FlightError where it may not be looked at or has no figures.
-      def snapshot(pid)
-        return ownself if @own && pid == Process.pid
+      # The Snapshot of one process; wanted: what is enough of it (Accounting::Flight::Wanted). Raises FlightError where
+      # it may not be looked at or has no figures.
+      def snapshot(pid, wanted: nil)
+        return ownself(wanted) if @own && pid == Process.pid
 
         entry = entries.find { |candidate| candidate.pid == pid }
         raise FlightError, unknown(pid) unless entry
 
-        Model::Flight.read(entry.path)
+        Accounting::Flight.read(entry.path, wanted: wanted)
       end
 
       # The Snapshot of a process and all that were forked from it.
       def tree(pid)
-        Model::ProcessTree.merge(snapshot(pid), descendants(pid).filter_map { |one| readable(one) })
+        Heapline::Processes::ProcessTree.merge(snapshot(pid), descendants(pid).filter_map { |one| readable(one) })
       end
 
       # Snapshots of those that run: with a pid of it and its descendants, else of all.
-      def running(pid = nil)
-        (pid ? family(pid) : living).filter_map { |one| readable(one) }.select { |snapshot| snapshot.state == :running }
+      def running(pid = nil, wanted: nil)
+        pids = pid ? family(pid) : living
+        snapshots = Accounting::Flight.together { pids.filter_map { |one| readable(one, wanted: wanted) } }
+        snapshots.select { |snapshot| snapshot.state == :running }
       end
 
       private
 
-      def ownself
+      def ownself(wanted)
         require "heapline"
-        Heapline.snapshot
+        Heapline.snapshot(wanted: wanted)
       end
 
       # One entry a pid: its own process's before one of an earlier process with the same pid.
@@ -80,16 +85,19 @@ module Heapline
       end
 
       # A process that ends while it is looked at, or a damaged file, hides no other.
-      def readable(pid)
-        snapshot(pid)
+      def readable(pid, wanted: nil)
+        snapshot(pid, wanted: wanted)
       rescue FlightError
         nil
       end
 
-      # Hash of pid => the pid it was forked from (0: none), of the living.
+      # Hash of pid => the pid it was forked from (0: none that lives), of the living.
       def headers
-        newest.select(&:alive?).each_with_object({}) do |entry, found|
-          found[entry.pid] = Model::Flight.header(entry.path)[:forked_from]
+        alive = newest.select(&:alive?)
+        pids = alive.to_h { |entry| [[entry.process.pid, entry.process.start_ticks], entry.pid] }
+        alive.each_with_object({}) do |entry, found|
+          found[entry.pid] =
+            pids.fetch(Accounting::Flight.header(entry.path).values_at(:forked_from, :forked_from_ticks), 0)
         rescue FlightError
           next
         end

@@ -1,6 +1,9 @@
 # frozen_string_literal: true
 
 require_relative "../errors"
+require_relative "../figures/typed"
+require_relative "../figures/site_figures"
+require_relative "../terminal/inert"
 
 module Heapline
   module Web
@@ -51,6 +54,53 @@ module Heapline
 
       def reading?
         verb == "GET" || head?
+      end
+    end
+
+    # What a query may say about the rows of an answer: top (rows; 0: all), sort (a key of Figures::SiteFigures), min
+    # (bytes), by (gem, file, library, tag). Raises UsageError where it says something else.
+    class Query
+      GROUPS = %w[gem file library tag].freeze
+
+      # params: Hash of Strings
+      def initialize(params)
+        @params = params
+      end
+
+      # Rows; `usual` where nothing is said.
+      def top(usual)
+        @params.key?("top") ? Figures::Typed.count(@params["top"]) : usual
+      end
+
+      def min
+        @params.key?("min") ? Figures::Typed.bytes(@params["min"]) : 0
+      end
+
+      # Column by whose figures is sorted.
+      def column
+        name = @params.fetch("sort", "growth")
+        key = Figures::SiteFigures::KEYS.find { |known| known.to_s == name }
+        key ? Figures::SiteFigures.fetch(key) : refuse("sort", name, Figures::SiteFigures::KEYS)
+      end
+
+      # :gem, :file, :library, :tag or nil.
+      def by
+        name = @params["by"]
+        GROUPS.include?(name) || name.nil? ? name&.to_sym : refuse("by", name, GROUPS)
+      end
+
+      # A whole number of seconds in `range`.
+      def seconds(range)
+        text = @params["seconds"].to_s
+        return text.to_i if text.match?(/\A\d{1,6}\z/) && range.cover?(text.to_i)
+
+        refuse("seconds", text, ["#{range.first} to #{range.last}"])
+      end
+
+      private
+
+      def refuse(name, value, known)
+        raise UsageError, "#{name}=#{Inert.text(value)}: it can be #{known.join(", ")}"
       end
     end
   end

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
+require "io/wait"
+require_relative "../frozen"
+
 module Heapline
   module Web
     # A complete answer: status, headers and body (String). A frozen plain value.
     Response = Struct.new(:status, :headers, :body, keyword_init: true) do
-      def initialize(**fields)
-        super
-        freeze
-      end
+      include Frozen
 
       # As Rack wants it; a HEAD request gets the headers alone.
       def to_rack(head: false)
@@ -43,9 +43,53 @@ module Heapline
         ))
       end
 
+      # Seconds without any progress after which a client is given up.
+      PATIENCE = 30
+
+      # Write all of `bytes` to a client that may be slow or gone. False where it takes no more. Raises what a broken
+      # connection raises.
+      def self.write(io, bytes)
+        return io.write(bytes) && true unless io.is_a?(IO)
+
+        until bytes.empty?
+          written = io.write_nonblock(bytes, exception: false)
+          if written == :wait_writable
+            return false unless io.wait_writable(PATIENCE)
+          else
+            bytes = bytes.byteslice(written..)
+          end
+        end
+        true
+      end
+
       # A line of text that says what is wrong.
       def self.problem(status, message, **more)
         of("heapline: #{message}\n", type: TEXT, status: status, **more)
+      end
+    end
+
+    # An answer that needs time to pass. Whoever gets it waits and then takes the Response; so waiting is the server's
+    # business, which knows how to do it without keeping others from their answers.
+    class Later
+      attr_reader :seconds
+
+      # seconds: how long to wait; the block makes the Response after that; leave: is called once it is over.
+      def initialize(seconds, leave: nil, &finish)
+        @seconds = seconds
+        @finish = finish
+        @leave = leave
+      end
+
+      # A copy that calls the block when it is over, whatever becomes of it.
+      def leaving(&leave)
+        Later.new(seconds, leave: leave, &@finish)
+      end
+
+      # The Response, if the block, which does the waiting, returns true; else nil.
+      def take
+        @finish.call if yield(seconds)
+      ensure
+        @leave&.call
       end
     end
   end

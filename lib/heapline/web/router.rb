@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "answers"
-require_relative "later"
+require_relative "response"
 
 module Heapline
   module Web
@@ -29,7 +29,7 @@ module Heapline
       def call(request)
         scope = SCOPE.match("#{"/#{request.params["pid"].b}" if request.params.key?("pid")}#{request.path}")
         action, found = action(scope&.post_match)
-        raise Missing, "there is nothing at #{Format::Inert.text(request.path)}" unless action
+        raise Missing, "there is nothing at #{Inert.text(request.path)}" unless action
 
         answers = Answers.new(@processes, request, pid: scope[:pid]&.to_i, tree: !scope[:tree].nil?)
         answer = answers.public_send(action, **found)

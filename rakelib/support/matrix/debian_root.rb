@@ -8,7 +8,7 @@ module Tasks
     # in it, however that ends.
     class DebianRoot < Interpreter
       MIRROR = "http://deb.debian.org/debian"
-      BASE = %w[gcc g++ make libc6-dev liburcu-dev zlib1g-dev libgmp-dev libsimdjson-dev libzstd-dev
+      BASE = %w[gcc g++ make libc6-dev zlib1g-dev libgmp-dev libsimdjson-dev libzstd-dev
                 zstd].freeze
 
       # suite: Debian's; packages: of Ruby; ruby: name of the program; extra: a further suite that they come from

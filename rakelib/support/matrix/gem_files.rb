@@ -13,19 +13,26 @@ module Tasks
 
       module_function
 
-      # Fetches what is missing. Returns the folder.
+      # Fetches what is missing; several Rubies are prepared at once. Returns their paths.
       def fetch
         folder = File.join(CACHE, "matrix", "gem-files")
+        files = GEMS.map { |gem| File.join(folder, "cache", "#{gem.join("-")}.gem") }
         FileUtils.mkdir_p(folder)
-        GEMS.each do |name, version|
-          next if File.exist?(File.join(folder, "#{name}-#{version}.gem"))
-
-          ok, output = Shell.capture(RbConfig.ruby, "-S", "gem", "fetch", name, "-v", version,
-                                     env: PlainRuby::ENVIRONMENT, dir: folder)
-          raise Broken, "could not fetch #{name} #{version}:\n#{output}" unless ok
+        File.open(folder) do |one|
+          one.flock(File::LOCK_EX)
+          fetch_into(folder) unless files.all? { |file| File.exist?(file) }
         end
-        folder
+        files
       end
+
+      # `gem install` keeps what it fetched. `gem fetch` would read the list of all gems that there are, for each.
+      def fetch_into(folder)
+        ok, output = Shell.capture(RbConfig.ruby, "-S", "gem", "install", "--no-document", "--ignore-dependencies",
+                                   "--install-dir", folder, *GEMS.map { |gem| gem.join(":") },
+                                   env: PlainRuby::ENVIRONMENT)
+        raise Broken, "could not fetch gems:\n#{output}" unless ok
+      end
+      private_class_method :fetch_into
     end
   end
 end

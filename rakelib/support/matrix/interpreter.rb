@@ -74,7 +74,7 @@ module Tasks
       def install_gems
         target = File.join(root, work, "tmp/gems")
         FileUtils.mkdir_p(target)
-        FileUtils.cp(Dir[File.join(GemFiles.fetch, "*.gem")], target)
+        FileUtils.cp(GemFiles.fetch, target)
         files = Dir.children(target).map { |file| "tmp/gems/#{file}" }
         ok, output = ruby("-S", "gem", "install", "--local", "--no-document", "--force", *files)
         raise Broken, "gem install failed:\n#{output}" unless ok

@@ -22,6 +22,13 @@ module Tasks
 
       private
 
+      # A Ruby that can be unpacked anywhere writes commands of gems that look for `ruby` beside themselves; up to
+      # RubyGems 3.4 nowhere else.
+      def install_gems
+        super
+        FileUtils.ln_sf(program, File.join(gems, "bin/ruby"))
+      end
+
       def program
         File.join(@folder, "ruby/bin/ruby")
       end

@@ -16,6 +16,8 @@ module Tasks
           target = File.join(folder, path)
           FileUtils.mkdir_p(File.dirname(target))
           FileUtils.cp(File.join(ROOT, path), target, preserve: true)
+        rescue Errno::ENOENT
+          nil # another layer's, gone meanwhile
         end
       end
 

@@ -8,11 +8,11 @@
 
 #include <stdint.h>
 
-#include "flight_layout.h"
+#include "flight/flight_layout.h"
 
 /* Figures of one site, or of all, summed over the lanes. */
 struct flight_sums {
-    uint64_t allocations, bytes_allocated, frees, bytes_freed, temporary, age_sum, age_max;
+    uint64_t allocations, bytes_allocated, frees, bytes_freed, temporary, age_sum, age_ms_sum, age_max;
     uint64_t base_live_bytes; /* at the baseline; 0 before any */
     uint64_t old_frees, old_bytes_freed;
 };
@@ -20,8 +20,14 @@ struct flight_sums {
 /* Check all. Call when no thread allocates; lanes of threads that live on may hold unpublished bytes. */
 void check_flight(void);
 
+/* Of it, what needs no records of the sites: the lanes, and the identity of their live bytes. */
+void check_lanes(void);
+
 /* Sums of one site. */
 struct flight_sums flight_site(uint32_t site);
+
+/* Those of all sites, by number. */
+const struct flight_sums *flight_sites(void);
 
 /* Sums of all but the quiet site. */
 struct flight_sums flight_all(void);

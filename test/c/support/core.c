@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "account/location.h"
+#include "check_flight.h"
 #include "fake_ruby.h"
-#include "flight.h"
-#include "guard.h"
-#include "lifecycle.h"
-#include "location.h"
-#include "options.h"
-#include "site_table.h"
+#include "flight/flight.h"
+#include "flight/site_table.h"
+#include "lifecycle/lifecycle.h"
+#include "state/guard.h"
+#include "state/options.h"
 
 enum { THREADS_MAX = 256 };
 
@@ -41,9 +42,9 @@ const char *core_directory(void) {
 
 void core_tables(uint32_t site_limit) {
     const char *problem;
-    hl_guard_enter(&hl_thread);
+    const int saved = hl_guard_enter(&hl_thread);
     if (hl_flight_create(directory, &problem) || hl_site_table_create(site_limit) || hl_location_create()) abort();
-    hl_guard_leave(&hl_thread);
+    hl_guard_leave(&hl_thread, saved);
 }
 
 void core_start(const char *ruby_version, const char *options) {
@@ -81,4 +82,5 @@ void core_threads(unsigned count, void (*work)(unsigned number)) {
     }
     for (unsigned i = 0; i < count; i++) pthread_join(threads[i], NULL);
     pthread_barrier_destroy(&barrier);
+    if (hl_flight.base) check_lanes();
 }

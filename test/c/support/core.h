@@ -18,7 +18,8 @@ void core_tables(uint32_t site_limit);
  * yet. Options as in HEAPLINE. */
 void core_start(const char *ruby_version, const char *options);
 
-/* Run `work` with its number in `count` threads at once, all set off together; returns when all have ended. */
+/* Run `work` with its number in `count` threads at once, all set off together; returns when all have ended. Where there
+ * is a flight, the identity of live bytes holds then (check_lanes). */
 void core_threads(unsigned count, void (*work)(unsigned number));
 
 #endif

@@ -3,8 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "ruby_vm.h"
+#include "vm/ruby_vm.h"
 
 typedef uintptr_t value;
 
@@ -20,9 +23,10 @@ enum {
     EMBEDDED_ARRAY = 1 << 13,
     SINGLETON = 1 << 20,
     ARENA_BYTES = 1 << 24,
-    STACK_WORDS = 512,
+    STACK_WORDS = 1 << 14,
     FIBER_BYTES = 712,
     EC_IN_FIBER = 96,
+    THREAD_BYTES = 376,
     EMBEDDED_LENGTH = 20, /* longer strings have their bytes elsewhere */
 };
 
@@ -30,16 +34,28 @@ struct object {
     uint64_t flags, klass, words[8];
 };
 
-enum { ENVIRONMENT_LOCAL = 2 };
+/* Flags of a method's frame; of one of C code. */
+enum { ENVIRONMENT_LOCAL = 0x11110003, ENVIRONMENT_OF_C = 0x55550083, ENVIRONMENT_WORDS = 3 };
+
+/* As in Ruby 3.1 to 4.1, where no word came in. */
+enum {
+    THREAD_RACTOR = 24,
+    EC_FIBER = 40,
+    EC_THREAD = 48,
+    ISEQ_BODY = 16,
+    BODY_SIZE = 4,
+    BODY_ENCODED = 8,
+    BODY_PATHOBJ = 64,
+};
+static unsigned shift_from[FAKE_STRUCTS], shift_bytes[FAKE_STRUCTS];
 
 struct fake_code {
-    uint64_t flags; /* an iseq object begins here */
-    uint64_t klass;
+    uint64_t object[8]; /* the iseq: flags, class, ... */
     char *body;
     struct object *method; /* NULL: a frame of no method */
     uint64_t *encoded;
     unsigned count;
-    uintptr_t environment[3]; /* of its frames: the method, nothing outer, flags */
+    uintptr_t environment[ENVIRONMENT_WORDS]; /* of its frames, at first: the method, nothing outer, flags */
 };
 
 struct fiber {
@@ -52,7 +68,8 @@ static char description[64];
 static unsigned minor;
 static int loaded;
 static value thread_class;
-static struct object main_thread;
+static struct object main_thread, ractor_object;
+static struct { const struct object *self; } main_ractor = {&ractor_object};
 static _Thread_local void *current_ec;
 static _Thread_local int not_native, without_gvl;
 
@@ -66,8 +83,17 @@ static void *allot(size_t size) {
     return arena + at;
 }
 
+void fake_ruby_shift(enum fake_struct in, unsigned from, unsigned bytes) {
+    shift_from[in] = from;
+    shift_bytes[in] = bytes;
+}
+
+unsigned fake_ruby_offset(enum fake_struct in, unsigned offset) {
+    return offset + (offset >= shift_from[in] ? shift_bytes[in] : 0);
+}
+
 static unsigned frame_bytes(void) {
-    return minor < 3 ? 64 : 56; /* 4.0 is told as minor 5 */
+    return fake_ruby_offset(FAKE_FRAME, minor < 3 ? 64 : 56); /* 4.0 is told as minor 5 */
 }
 
 static void put(void *at, const void *word) {
@@ -132,6 +158,7 @@ static value rb_thread_current(void) {
 }
 
 static int ruby_native_thread_p(void) {
+    __atomic_fetch_add(&fake_ruby.threads_asked, 1, __ATOMIC_RELAXED);
     return !not_native;
 }
 
@@ -153,19 +180,19 @@ static value rb_gc_start(void) {
 }
 
 static unsigned rb_iseq_line_no(const void *iseq, size_t position) {
-    const char *body = get((const char *)iseq + HL_ISEQ_BODY);
-    const uint64_t *encoded = get(body + HL_BODY_ENCODED);
+    const char *body = get((const char *)iseq + fake_ruby_offset(FAKE_ISEQ, ISEQ_BODY));
+    const uint64_t *encoded = get(body + fake_ruby_offset(FAKE_BODY, BODY_ENCODED));
     __atomic_fetch_add(&fake_ruby.lines_asked, 1, __ATOMIC_RELAXED);
     return (unsigned)encoded[position];
 }
 
 static int rb_profile_frames(int start, int limit, value *frames, int *lines) {
-    const char *ec = current_ec, *frame = get(ec + HL_EC_FRAME);
-    const char *end = (char *)get(ec + HL_EC_STACK) + STACK_WORDS * sizeof(value);
+    const char *ec = current_ec, *frame = get(ec + fake_ruby_offset(FAKE_EC, HL_EC_FRAME));
+    const char *end = (char *)get(ec + fake_ruby_offset(FAKE_EC, HL_EC_STACK)) + STACK_WORDS * sizeof(value);
     int count = 0;
     for (; frame && frame < end && count < limit; frame += frame_bytes()) {
-        const struct fake_code *code = get(frame + HL_FRAME_ISEQ);
-        const uint64_t *pc = get(frame + HL_FRAME_PC);
+        const struct fake_code *code = get(frame + fake_ruby_offset(FAKE_FRAME, HL_FRAME_ISEQ));
+        const uint64_t *pc = get(frame + fake_ruby_offset(FAKE_FRAME, HL_FRAME_PC));
         if (!code || !pc || start-- > 0) continue;
         frames[count] = code->method ? (value)code->method : (value)code;
         lines[count++] = (int)pc[-1] + fake_ruby.lines_off_by;
@@ -179,7 +206,7 @@ static const struct fake_code *code_of(value frame) {
 }
 
 static value rb_profile_frame_path(value frame) {
-    const struct object *path = get(code_of(frame)->body + HL_BODY_PATHOBJ);
+    const struct object *path = get(code_of(frame)->body + fake_ruby_offset(FAKE_BODY, BODY_PATHOBJ));
     if ((path->flags & 0x1f) == T_STRING) return (value)path;
     return path->flags & EMBEDDED_ARRAY ? path->words[0] : *(const uint64_t *)get(&path->words[2]);
 }
@@ -223,10 +250,23 @@ static void rb_set_end_proc(void (*function)(value), value data) {
 
 /* ---- what the GC counts ---- */
 
-static value gc_module = 1;
-static const char *const names[] = {
-    "",          "__attached__",    "heap_allocated_pages",    "heap_live_slots",    "stat_heap",
-    "slot_size", "heap_free_slots", "total_allocated_objects", "total_freed_objects"};
+static value gc_module = 1, gc_constants = 16;
+static const char *const names[] = {"",
+                                    "__attached__",
+                                    "heap_allocated_pages",
+                                    "heap_live_slots",
+                                    "stat_heap",
+                                    "slot_size",
+                                    "heap_free_slots",
+                                    "total_allocated_objects",
+                                    "total_freed_objects",
+                                    "INTERNAL_CONSTANTS",
+                                    "const_get",
+                                    "[]",
+                                    "HEAP_PAGE_SIZE",
+                                    "HEAP_COUNT",
+                                    "SIZE_POOL_COUNT",
+                                    "RVALUE_SIZE"};
 
 static value rb_intern(const char *name) {
     for (value i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -243,8 +283,19 @@ static size_t rb_gc_stat(value symbol) {
     return strcmp(name, "heap_allocated_pages") == 0 ? 10 : strcmp(name, "heap_live_slots") == 0 ? 300 : 100;
 }
 
+/* GC::INTERNAL_CONSTANTS: pages of 3.1 are smaller, and have slots of one size. */
+static value constant(const char *name) {
+    enum { QNIL = 8 };
+    const int is_3_1 = strncmp(version, "3.1", 3) == 0;
+    if (strcmp(name, "HEAP_PAGE_SIZE") == 0) return (is_3_1 ? 16384 : 65536) << 1 | 1;
+    if (strcmp(name, is_3_1 ? "RVALUE_SIZE" : "HEAP_COUNT") == 0) return (is_3_1 ? 40 : 5) << 1 | 1;
+    return QNIL;
+}
+
 /* GC.stat_heap(pool, name): slots of 40, 80, 160 ... bytes; 1, 2, 3 ... of them are live. */
 static value rb_funcallv(value object, value name, int count, const value *arguments) {
+    if (object == gc_module && strcmp(names[name], "const_get") == 0) return gc_constants;
+    if (object == gc_constants && strcmp(names[name], "[]") == 0) return constant(names[arguments[0] >> 8]);
     if (object != gc_module || strcmp(names[name], "stat_heap") != 0 || count != 2) abort();
     const value pool = arguments[0] >> 1;
     const char *asked = names[arguments[1] >> 8];
@@ -349,42 +400,101 @@ void fake_ruby_load(const char *of) {
 
 /* ---- threads and fibers ---- */
 
-void *fake_ruby_fiber(void) {
-    char *fiber = malloc(FIBER_BYTES), *thread = allot(256), *ec = fiber + EC_IN_FIBER;
-    memset(fiber, 0, FIBER_BYTES);
-    char *stack = allot(STACK_WORDS * sizeof(value));
-    const size_t words = STACK_WORDS;
-    put(ec + HL_EC_STACK, stack);
-    memcpy(ec + HL_EC_STACK_SIZE, &words, sizeof(words));
-    put(ec + HL_EC_FRAME, stack + STACK_WORDS * sizeof(value));
-    put(ec + HL_EC_FIBER, fiber);
-    put(ec + HL_EC_THREAD, thread);
-    put(thread + (minor == 1 ? 40 : 48), ec);
-    put(thread + HL_THREAD_RACTOR, &main_thread);
-    if (!main_thread.words[2]) put(&main_thread.words[2], thread);
+static void run_on(char *thread, char *ec) {
+    char **place = (char **)(thread + fake_ruby_offset(FAKE_THREAD, minor == 1 ? 40 : 48));
+    __atomic_store_n(place, ec, __ATOMIC_RELAXED);
     current_ec = ec;
+}
+
+/* Not by mmap, which the core sees. With a page more: the core looks at the word where frames end. */
+static char *stack_of_a_fiber(void) {
+    const long at = syscall(SYS_mmap, NULL, STACK_WORDS * sizeof(value) + 4096, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == -1) abort();
+    return (char *)at;
+}
+
+static void *fiber_of(char *thread) {
+    char *fiber = malloc(FIBER_BYTES), *ec = fiber + EC_IN_FIBER;
+    memset(fiber, 0, FIBER_BYTES);
+    char *stack = stack_of_a_fiber();
+    const size_t words = STACK_WORDS;
+    put(ec + fake_ruby_offset(FAKE_EC, HL_EC_STACK), stack);
+    memcpy(ec + fake_ruby_offset(FAKE_EC, HL_EC_STACK_SIZE), &words, sizeof(words));
+    put(ec + fake_ruby_offset(FAKE_EC, HL_EC_FRAME), stack + STACK_WORDS * sizeof(value));
+    put(ec + fake_ruby_offset(FAKE_EC, EC_FIBER), fiber);
+    put(ec + fake_ruby_offset(FAKE_EC, EC_THREAD), thread);
+    run_on(thread, ec);
     return fiber;
+}
+
+static char *thread_of(const void *fiber) {
+    return get((const char *)fiber + EC_IN_FIBER + fake_ruby_offset(FAKE_EC, EC_THREAD));
+}
+
+void *fake_ruby_fiber(void) {
+    char *thread = malloc(THREAD_BYTES);
+    memset(thread, 0, THREAD_BYTES);
+    put(thread + fake_ruby_offset(FAKE_THREAD, THREAD_RACTOR), &main_ractor);
+    if (!main_thread.words[2]) put(&main_thread.words[2], thread);
+    return fiber_of(thread);
+}
+
+void *fake_ruby_fiber_of_thread(void) {
+    return fiber_of(thread_of((char *)current_ec - EC_IN_FIBER));
 }
 
 void fake_ruby_ractor_is(const void *ractor) {
     char *thread;
-    memcpy(&thread, (char *)current_ec + HL_EC_THREAD, sizeof(thread));
-    put(thread + HL_THREAD_RACTOR, ractor);
+    memcpy(&thread, (char *)current_ec + fake_ruby_offset(FAKE_EC, EC_THREAD), sizeof(thread));
+    put(thread + fake_ruby_offset(FAKE_THREAD, THREAD_RACTOR), ractor);
 }
 
 void fake_ruby_switch(void *fiber) {
-    current_ec = (char *)fiber + EC_IN_FIBER;
+    run_on(thread_of(fiber), (char *)fiber + EC_IN_FIBER);
 }
 
 void fake_ruby_free_fiber(void *fiber) {
     free(fiber);
 }
 
+void fake_ruby_free_thread(void *fiber) {
+    free(thread_of(fiber));
+    free(fiber);
+}
+
+/* The running stack: its top, and how large it may be. */
+static void describe_machine(char *ec) {
+    enum { BYTES = 1 << 22, ABOVE = 1 << 16 };
+    const size_t bytes = BYTES;
+    char *words = ec + fake_ruby_offset(FAKE_EC, minor == 1 || minor == 4 ? 144 : minor == 5 ? 176 : 152);
+    put(words, (char *)__builtin_frame_address(0) + ABOVE);
+    memcpy(words + 16, &bytes, sizeof(bytes));
+}
+
+/* A VM runs code of its own before the program's: classes within a file. */
+static void begin_as_rubies_do(void) {
+    enum { LINES = 4 };
+    struct fake_code *file = fake_ruby_compile("<internal:vm>", "<internal:vm>", 1, 100),
+                     *outer = fake_ruby_compile("<internal:vm>", "<module:Outer>", 101, 100),
+                     *inner = fake_ruby_compile("<internal:vm>", "<class:Inner>", 201, 100);
+    for (unsigned line = 0; line < LINES; line++) {
+        fake_ruby_push(file, line);
+        free(fake_ruby_allocate(1));
+        fake_ruby_push(outer, line);
+        fake_ruby_push(inner, line);
+        free(fake_ruby_allocate(1));
+        for (int frames = 0; frames < 3; frames++) fake_ruby_pop();
+    }
+}
+
 void fake_ruby_boot(void) {
-    main_thread.flags = T_DATA;
-    fake_ruby_fiber();
+    main_thread.flags = ractor_object.flags = T_DATA;
+    put(&ractor_object.words[2], &main_ractor);
+    describe_machine((char *)fake_ruby_fiber() + EC_IN_FIBER);
     thread_class = (value)&main_thread; /* any word but 0 */
     free(fake_ruby_allocate(1));        /* the core attaches in this very call */
+    begin_as_rubies_do();
 }
 
 void fake_ruby_thread_is(int native_thread, int has_gvl) {
@@ -397,8 +507,8 @@ void fake_ruby_thread_is(int native_thread, int has_gvl) {
 static void fill(struct fake_code *code, unsigned first_line) {
     uint32_t size = code->count;
     for (unsigned i = 0; i < code->count; i++) code->encoded[i] = first_line + i;
-    memcpy(code->body + HL_BODY_SIZE, &size, sizeof(size));
-    put(code->body + HL_BODY_ENCODED, code->encoded);
+    memcpy(code->body + fake_ruby_offset(FAKE_BODY, BODY_SIZE), &size, sizeof(size));
+    put(code->body + fake_ruby_offset(FAKE_BODY, BODY_ENCODED), code->encoded);
 }
 
 /* "block in put" has the base label "put". */
@@ -410,14 +520,15 @@ static const char *base_of(const char *label) {
 struct fake_code *fake_ruby_compile_as(enum fake_path kind, const char *path, const char *label, unsigned first_line,
                                        unsigned count) {
     struct fake_code *code = allot(sizeof(*code));
-    code->flags = T_IMEMO | IMEMO_ISEQ;
-    code->body = allot(128);
+    code->object[0] = T_IMEMO | IMEMO_ISEQ;
+    code->body = allot(256);
+    put((char *)code->object + fake_ruby_offset(FAKE_ISEQ, ISEQ_BODY), code->body);
     code->count = count;
     code->encoded = malloc(count * sizeof(uint64_t));
     code->environment[2] = ENVIRONMENT_LOCAL;
     fill(code, first_line);
     value words[] = {path_object(kind, path), string(base_of(label)), string(label)};
-    memcpy(code->body + HL_BODY_PATHOBJ, words, sizeof(words));
+    memcpy(code->body + fake_ruby_offset(FAKE_BODY, BODY_PATHOBJ), words, sizeof(words));
     return code;
 }
 
@@ -452,7 +563,7 @@ int fake_ruby_recompile(struct fake_code *code, const char *path, unsigned first
     value object = string(path);
     code->encoded = fresh;
     fill(code, first_line);
-    memcpy(code->body + HL_BODY_PATHOBJ, &object, sizeof(object));
+    memcpy(code->body + fake_ruby_offset(FAKE_BODY, BODY_PATHOBJ), &object, sizeof(object));
     return same;
 }
 
@@ -462,13 +573,19 @@ uint64_t fake_ruby_encoded(const struct fake_code *code) {
 
 /* ---- frames ---- */
 
+/* Each frame has an environment of its own, written anew when it is pushed, at the other end of the stack. */
 static void push(const struct fake_code *code, const uint64_t *pc) {
-    static _Thread_local uintptr_t none[3] = {0, 0, ENVIRONMENT_LOCAL};
-    char *ec = current_ec, *frame = (char *)get(ec + HL_EC_FRAME) - frame_bytes();
-    put(frame + HL_FRAME_PC, pc);
-    put(frame + HL_FRAME_ISEQ, code);
-    put(frame + HL_FRAME_EP, code ? code->environment + 2 : none + 2);
-    put(ec + HL_EC_FRAME, frame);
+    static const uintptr_t none[ENVIRONMENT_WORDS] = {0, 0, ENVIRONMENT_OF_C};
+    char *ec = current_ec, *frame = (char *)get(ec + fake_ruby_offset(FAKE_EC, HL_EC_FRAME)) - frame_bytes(),
+         *stack = get(ec + fake_ruby_offset(FAKE_EC, HL_EC_STACK));
+    const size_t outer = (size_t)(stack + STACK_WORDS * sizeof(value) - frame) / frame_bytes() - 1;
+    uintptr_t *environment = (uintptr_t *)(void *)stack + outer * ENVIRONMENT_WORDS;
+    if ((char *)(environment + ENVIRONMENT_WORDS) > frame) abort();
+    memcpy(environment, code ? code->environment : none, sizeof(none));
+    put(frame + fake_ruby_offset(FAKE_FRAME, HL_FRAME_PC), pc);
+    put(frame + fake_ruby_offset(FAKE_FRAME, HL_FRAME_ISEQ), code);
+    put(frame + fake_ruby_offset(FAKE_FRAME, HL_FRAME_EP), environment + 2);
+    put(ec + fake_ruby_offset(FAKE_EC, HL_EC_FRAME), frame);
 }
 
 void fake_ruby_push(const struct fake_code *code, unsigned position) {
@@ -483,9 +600,16 @@ void fake_ruby_push_empty(const struct fake_code *code) {
     push(code, NULL);
 }
 
+void fake_ruby_go_on(unsigned position) {
+    char *frame = get((char *)current_ec + fake_ruby_offset(FAKE_EC, HL_EC_FRAME));
+    const struct fake_code *code = get(frame + fake_ruby_offset(FAKE_FRAME, HL_FRAME_ISEQ));
+    put(frame + fake_ruby_offset(FAKE_FRAME, HL_FRAME_PC), code->encoded + position + 1);
+}
+
 void fake_ruby_pop(void) {
     char *ec = current_ec;
-    put(ec + HL_EC_FRAME, (char *)get(ec + HL_EC_FRAME) + frame_bytes());
+    put(ec + fake_ruby_offset(FAKE_EC, HL_EC_FRAME),
+        (char *)get(ec + fake_ruby_offset(FAKE_EC, HL_EC_FRAME)) + frame_bytes());
 }
 
 void *fake_ruby_allocate(size_t size) {

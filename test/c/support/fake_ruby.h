@@ -20,6 +20,7 @@ struct fake_ruby {
     size_t gc_count;
     int lines_off_by;        /* added to the lines that rb_profile_frames tells */
     unsigned lines_asked;    /* calls of rb_iseq_line_no */
+    unsigned threads_asked;  /* calls of ruby_native_thread_p */
     void (*at_exit)(void *); /* what was registered with ruby_vm_at_exit */
     void (*end_proc)(uintptr_t);
     void (*job)(void *); /* what was registered with rb_postponed_job_register_one */
@@ -32,6 +33,12 @@ extern struct fake_ruby fake_ruby;
 /* The library is loaded, as "3.4.1" or another version; its VM does not exist yet. Before the core starts. */
 void fake_ruby_load(const char *version);
 
+/* A VM of another build: in this struct words come in from an offset on. Before fake_ruby_load. */
+enum fake_struct { FAKE_NONE, FAKE_THREAD, FAKE_EC, FAKE_FRAME, FAKE_ISEQ, FAKE_BODY, FAKE_STRUCTS };
+void fake_ruby_shift(enum fake_struct in, unsigned from, unsigned bytes);
+/* Where it has this field, that is elsewhere at first. */
+unsigned fake_ruby_offset(enum fake_struct in, unsigned offset);
+
 /* The VM's main thread exists from now on; its fiber is allocated with the family's malloc, as Ruby does. */
 void fake_ruby_boot(void);
 
@@ -41,12 +48,16 @@ void *fake_ruby_symbol(const char *name);
 /* The thread-local word that holds the current ec. */
 void **fake_ruby_ec_word(void);
 
-/* A new fiber (or thread's root fiber) becomes the one that runs on this thread; returns it. */
+/* A new thread's first fiber becomes the one that runs on this native thread; returns it. */
 void *fake_ruby_fiber(void);
+/* The same for a further fiber of the thread that runs. */
+void *fake_ruby_fiber_of_thread(void);
 /* Switch this thread to a fiber that fake_ruby_fiber returned. */
 void fake_ruby_switch(void *fiber);
 /* Free a fiber; the thread's ec word stays as it is, as in Ruby up to 3.2 where a native thread is used again. */
 void fake_ruby_free_fiber(void *fiber);
+/* The same with its thread. */
+void fake_ruby_free_thread(void *fiber);
 
 /* What the thread is: one of Ruby's (1 at first), with the GVL (1 at first). */
 void fake_ruby_thread_is(int native_thread, int has_gvl);
@@ -65,10 +76,12 @@ void fake_ruby_discard(struct fake_code *code);
 /* Compile again into a block at the very place of the former; 0 where the allocator gave another. */
 int fake_ruby_recompile(struct fake_code *code, const char *path, unsigned first_line);
 
-/* A frame that runs instruction `position`; one of C code; one that a JIT has not filled yet; away with the top one. */
+/* A frame that runs instruction `position`; one of C code; one that a JIT has not filled yet; the top one, of Ruby
+ * code, goes on to another instruction; away with it. */
 void fake_ruby_push(const struct fake_code *code, unsigned position);
 void fake_ruby_push_c(void);
 void fake_ruby_push_empty(const struct fake_code *code);
+void fake_ruby_go_on(unsigned position);
 void fake_ruby_pop(void);
 
 /* A block of `size` bytes, allocated where the top frame stands. */

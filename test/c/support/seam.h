@@ -3,7 +3,7 @@
  * Included before every file of a C test program, the core's own files too: gives the functions that the core
  * interposes, and the dynamic linker's dlsym, other names at link level.
  *
- * So malloc in a test is heapline's, while libc, liburcu and a sanitizer's runtime keep their own. What a test counts
+ * So malloc in a test is heapline's, while libc and a sanitizer's runtime keep their own. What a test counts
  * is what it asked for, a sanitizer's allocator can stand below heapline, and dlsym answers what the test wants
  * (fake_linker.c).
  */
@@ -42,6 +42,8 @@ void _Exit(int status) HL_TESTED(_Exit);
 int execve(const char *path, char *const *arguments, char *const *environment) HL_TESTED(execve);
 int execv(const char *path, char *const *arguments) HL_TESTED(execv);
 int raise(int number) HL_TESTED(raise);
+int sigaction(int number, const struct sigaction *action, struct sigaction *before) HL_TESTED(sigaction);
+sighandler_t signal(int number, sighandler_t handler) HL_TESTED(signal);
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) HL_TESTED(mmap);
 void *mmap64(void *address, size_t size, int protection, int flags, int fd, off_t offset) HL_TESTED(mmap64);
 int munmap(void *address, size_t size) HL_TESTED(munmap);

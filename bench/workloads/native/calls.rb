@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+require "fiddle"
+
+# One kind of call, COUNT times, in C: ruby calls.rb KIND COUNT.
+module Calls
+  SIZE = 64
+  NUMBER = Fiddle::TYPE_LONG_LONG
+  LIBRARY = Fiddle.dlopen(ENV.fetch("BENCH_NATIVE"))
+
+  def self.run(kind, count)
+    kind == "passed" ? pass(count) : function("bench_#{kind}", NUMBER, Fiddle::TYPE_SIZE_T).call(count, SIZE)
+  end
+
+  # Blocks that another thread frees.
+  def self.pass(count)
+    blocks = Fiddle::Pointer.malloc(count * Fiddle::SIZEOF_VOIDP, Fiddle::RUBY_FREE)
+    function("bench_allocate", Fiddle::TYPE_VOIDP, NUMBER, Fiddle::TYPE_SIZE_T).call(blocks, count, SIZE)
+    release = function("bench_release", Fiddle::TYPE_VOIDP, NUMBER)
+    Thread.new { release.call(blocks, count) }.join
+  end
+
+  def self.function(name, *types)
+    Fiddle::Function.new(LIBRARY[name], types, NUMBER)
+  end
+end
+
+Calls.run(ARGV.fetch(0), Integer(ARGV.fetch(1)))

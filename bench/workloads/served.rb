@@ -1,0 +1,43 @@
+# frozen_string_literal: true
+
+require "puma"
+require "puma/server"
+
+# Puma serves an application with as many threads on the loopback interface as there are kept connections; the load
+# comes from a process without any tool.
+module Served
+  Load = Struct.new(:requests, :seconds, :p99_ms, :failed)
+  UNTOLD = %w[LD_PRELOAD RUBYOPT RUBYLIB].to_h { |name| [name, nil] }.freeze
+
+  module_function
+
+  # Reports what the requests took.
+  def measure(app, threads:, requests:)
+    serve(app, threads) do |port|
+      before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+      load = load(port, requests, threads)
+      cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - before
+      Workload.report("wall_seconds", load.seconds)
+      Workload.report("cpu_seconds", cpu)
+      Workload.report("requests_per_second", load.requests / load.seconds)
+      Workload.report("p99_ms", load.p99_ms)
+    end
+    requests
+  end
+
+  def serve(app, threads)
+    server = Puma::Server.new(app, nil, min_threads: threads, max_threads: threads, log_writer: Puma::LogWriter.null)
+    port = server.add_tcp_listener("127.0.0.1", 0).addr[1]
+    server.run
+    yield port
+  ensure
+    server.stop(true)
+  end
+
+  def load(port, requests, connections)
+    client = [RbConfig.ruby, "--disable-gems", File.join(__dir__, "web_client.rb")]
+    seconds, p99_ms, failed = IO.popen([UNTOLD, *client, *[port, requests, connections].map(&:to_s)], &:read).split
+    Workload.check(failed == "0", "#{failed || "all"} of #{requests} requests were not answered with a 200")
+    Load.new(requests, Float(seconds), Float(p99_ms), Integer(failed))
+  end
+end

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What the bindings offer to native.c, which defines them all, and to each other. */
+#ifndef RBHL_BINDINGS_H
+#define RBHL_BINDINGS_H
+
+#include <ruby.h>
+
+/* Define the functions that read flight files (flight_binding.c), those that reach the preloaded core (core_binding.c),
+ * those for Ruby objects (object_binding.c), the class that reads growth logs (growth_binding.c) and twins
+ * (twin_binding.c) on Heapline::Native. Called once, from Init_native, with the GVL. */
+void rbhl_define_flight(VALUE native, VALUE flight_error);
+void rbhl_define_core(VALUE native, VALUE not_enabled);
+void rbhl_define_growth(VALUE native);
+void rbhl_define_objects(VALUE native, VALUE not_enabled);
+void rbhl_define_twin(VALUE native);
+void rbhl_define_heap_pages(VALUE native);
+void rbhl_define_leaks(VALUE native, VALUE not_enabled);
+
+/* The core's function of that name into `slot`; 0 without the preload, or where it is of another version. */
+int rbhl_core_function(const char *name, void *slot);
+
+/* Raise NotEnabled without the preload. */
+void rbhl_check_enabled(void);
+
+/* Is it the descriptor of this process's own flight file? */
+int rbhl_own_flight_p(VALUE path_or_fd);
+
+/* Before this process reads its own rows of objects: have their classes named. With the GVL. */
+void rbhl_settle_objects(VALUE path_or_fd);
+
+/* The figure of a site (enum hl_figure) that this Symbol names. */
+int rbhl_figure(VALUE symbol);
+
+#endif

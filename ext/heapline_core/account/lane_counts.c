@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "account/lane_counts.h"
+
+#include <string.h>
+
+#include "account/inheritance.h"
+#include "platform/own_memory.h"
+#include "state/guard.h"
+
+/* ---- chunks ---- */
+
+static struct hl_count_chunk *chunk_at(const struct hl_lane_chunk *chunk) {
+    return hl_flight_cell(chunk->place);
+}
+
+static struct hl_count *counts_of(const struct hl_lane_chunk *chunk) {
+    return hl_flight_cell(chunk->place + hl_chunk_head_cells(chunk->capacity));
+}
+
+/* NULL where there is no room. */
+static struct hl_count *base_of(struct hl_lane_chunk *chunk) {
+    if (!chunk->base) {
+        chunk->base = hl_flight_cells(hl_base_cells(chunk->capacity));
+        if (!chunk->base) return NULL;
+        __atomic_store_n(&chunk_at(chunk)->base, chunk->base, __ATOMIC_RELEASE);
+    }
+    return hl_flight_cell(chunk->base);
+}
+
+static struct hl_old *old_of(const struct hl_lane_chunk *chunk) {
+    return hl_flight_cell(chunk->base + chunk->capacity);
+}
+
+/* Make the chunk's base what its counts are now, and forget the old frees of the baseline before. Maxima do not
+ * subtract: the base keeps the greatest so far, and the counts begin theirs again. Without room for a base the counts
+ * stay their own: since the baseline nothing is told of these sites. */
+static void follow_baseline(struct hl_lane_chunk *chunk, uint32_t baseline) {
+    if (chunk->baseline == baseline) return;
+    struct hl_count *base = base_of(chunk), *counts = counts_of(chunk);
+    chunk->baseline = baseline;
+    if (!base) return;
+    for (uint32_t i = 0; i < chunk->used; i++) {
+        const uint32_t age = base[i].age_max, ms = base[i].age_ms_max;
+        base[i] = counts[i];
+        if (age > base[i].age_max) base[i].age_max = age;
+        if (ms > base[i].age_ms_max) base[i].age_ms_max = ms;
+        counts[i].age_max = counts[i].age_ms_max = 0;
+    }
+    memset(old_of(chunk), 0, chunk->capacity * sizeof(struct hl_old));
+    __atomic_store_n(&chunk_at(chunk)->baseline, baseline, __ATOMIC_RELEASE);
+}
+
+/* Before anything changes in the chunk. */
+static void follow(struct hl_lane_chunk *chunk, uint64_t epochs) {
+    const uint32_t moment = hl_moment_of(epochs);
+    if (chunk->stamp == moment) return;
+    hl_inheritance_keep(chunk, moment);
+    chunk->stamp = moment;
+    follow_baseline(chunk, (uint32_t)epochs);
+}
+
+static int make_room_for_chunk(struct hl_lane_counts *counts) {
+    if (counts->chunk_count < counts->chunk_room) return 1;
+    const uint32_t room = 2 * counts->chunk_room;
+    struct hl_lane_chunk *chunks = hl_own_piece(room * sizeof(*chunks));
+    if (!chunks) return 0;
+    memcpy(chunks, counts->chunks, counts->chunk_count * sizeof(*chunks));
+    counts->chunks = chunks;
+    counts->chunk_room = room;
+    return 1;
+}
+
+static struct hl_lane_chunk *begin_chunk(struct hl_lane_counts *counts, struct hl_lane_record *record,
+                                         hl_cell_ref place, uint32_t capacity, uint64_t epochs) {
+    struct hl_count_chunk *last = counts->chunk_count ? chunk_at(&counts->chunks[counts->chunk_count - 1]) : NULL;
+    for (struct hl_count_chunk *next; (next = hl_chunk_after(record, last));) last = next; /* of an earlier owner */
+    struct hl_lane_chunk *chunk = &counts->chunks[counts->chunk_count++];
+    *chunk = (struct hl_lane_chunk){place, 0, (uint16_t)capacity, 0, hl_moment_of(epochs), (uint32_t)epochs};
+    struct hl_count_chunk *in_flight = chunk_at(chunk);
+    in_flight->capacity = capacity;
+    in_flight->baseline = (uint32_t)epochs;
+    __atomic_store_n(last ? &last->next : &record->chunks, place, __ATOMIC_RELEASE);
+    return chunk;
+}
+
+/* A fresh one; NULL where there is no room. */
+static struct hl_lane_chunk *add_chunk(struct hl_lane_counts *counts, struct hl_lane_record *record, uint64_t epochs) {
+    const uint32_t capacity = counts->chunk_count == 1 ? HL_CHUNK_NEXT : HL_CHUNK_MOST;
+    const hl_cell_ref place = make_room_for_chunk(counts) ? hl_flight_cells(hl_chunk_cells(capacity)) : 0;
+    return place ? begin_chunk(counts, record, place, capacity, epochs) : NULL;
+}
+
+/* Counters for a site that has none; NULL: there is no room. */
+static struct hl_count *add_count(struct hl_lane_counts *counts, struct hl_lane_record *record, uint32_t site,
+                                  uint64_t epochs) {
+    struct hl_lane_chunk *chunk = &counts->chunks[counts->chunk_count - 1];
+    if (chunk->used == chunk->capacity) chunk = add_chunk(counts, record, epochs);
+    if (!chunk) return NULL;
+    follow(chunk, epochs); /* of the sites that stand there already */
+    struct hl_count_chunk *in_flight = chunk_at(chunk);
+    struct hl_count *count = counts_of(chunk) + chunk->used;
+    in_flight->sites[chunk->used++] = site;
+    __atomic_store_n(&in_flight->used, chunk->used, __ATOMIC_RELEASE);
+    return count;
+}
+
+/* The chunk in which these counters are. */
+static struct hl_lane_chunk *chunk_of(const struct hl_lane_counts *counts, const struct hl_count *count) {
+    uint32_t low = 0, high = counts->chunk_count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if ((const void *)chunk_at(&counts->chunks[middle]) < (const void *)count)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &counts->chunks[low];
+}
+
+/* ---- the table ---- */
+
+/* The site's entry, whatever its stamp, or the empty one where it belongs. */
+static struct hl_index_entry *place_in(struct hl_index *index, uint32_t site) {
+    for (uint32_t at = site * HL_INDEX_FACTOR >> index->shift;; at++) {
+        struct hl_index_entry *entry = &index->entries[at & index->mask];
+        if (!entry->key || (uint32_t)entry->key == site) return entry;
+    }
+}
+
+static void put(struct hl_index *index, uint64_t key, struct hl_count *count) {
+    struct hl_index_entry *entry = place_in(index, (uint32_t)key);
+    if (!entry->key) index->used++;
+    entry->count = count;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&entry->key, key, __ATOMIC_RELAXED);
+}
+
+static size_t index_bytes(uint32_t entries) {
+    return sizeof(struct hl_index) + entries * sizeof(struct hl_index_entry);
+}
+
+static void begin_index(struct hl_index *index, uint32_t entries) {
+    index->mask = entries - 1;
+    index->shift = 32 - (uint32_t)__builtin_ctz(entries);
+}
+
+/* Bring over the next `entries` of the former table. */
+static void bring(struct hl_lane_counts *counts, uint32_t entries) {
+    struct hl_index *former = counts->former;
+    for (; former && entries > 0; entries--, counts->brought++) {
+        if (counts->brought > former->mask) {
+            counts->former = NULL;
+            hl_own_piece_wipe(former, index_bytes(former->mask + 1));
+            return;
+        }
+        const struct hl_index_entry *entry = &former->entries[counts->brought];
+        if (entry->key && !place_in(counts->index, (uint32_t)entry->key)->key)
+            put(counts->index, entry->key, entry->count);
+    }
+}
+
+/* Room for one site more; 0 where there is none. At three quarters a table of twice the size begins; it has all of this
+ * one before it is as full itself. */
+static int make_room(struct hl_lane_counts *counts) {
+    struct hl_index *index = counts->index;
+    const uint32_t entries = index->mask + 1;
+    if ((index->used + 1) * 4 <= entries * 3) return 1;
+    bring(counts, counts->former ? counts->former->mask + 2 : 0);
+    struct hl_index *larger = hl_own_passing_piece(index_bytes(2 * entries));
+    if (!larger) return index->used + 1 < entries;
+    hl_add_shared(&hl_flight.header->own_bytes, index_bytes(entries));
+    begin_index(larger, 2 * entries);
+    counts->brought = 0;
+    counts->former = index;
+    __atomic_store_n(&counts->index, larger, __ATOMIC_RELEASE);
+    return 1;
+}
+
+static struct hl_count *find_or_add(struct hl_lane_counts *counts, struct hl_lane_record *record, uint32_t site) {
+    const uint64_t epochs = counts->epochs; /* a handler may bring the next one meanwhile */
+    const struct hl_index_entry *found = place_in(counts->index, site);
+    if (!found->key && counts->former) found = place_in(counts->former, site);
+    struct hl_count *count = found->key ? found->count : NULL;
+    if (!count && make_room(counts)) count = add_count(counts, record, site, epochs);
+    if (!count) return NULL;
+    bring(counts, HL_INDEX_STEP);
+    follow(chunk_of(counts, count), epochs);
+    put(counts->index, site | (uint64_t)hl_moment_of(epochs) << 32, count);
+    return count;
+}
+
+HL_COLD struct hl_count *hl_lane_find_slow(struct hl_lane_counts *counts, struct hl_lane_record *record,
+                                           uint32_t site) {
+    if (counts->changing) return NULL; /* M4 */
+    const int saved = hl_guard_enter(&hl_thread);
+    counts->changing = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    struct hl_count *count = find_or_add(counts, record, site);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    counts->changing = 0;
+    hl_guard_leave(&hl_thread, saved);
+    return count;
+}
+
+/* The chunk of `other` is kept at once: that is changed without a look at the table. */
+void hl_lane_counts_turn(struct hl_lane_counts *counts, uint64_t epochs) {
+    if (counts->chunk_count) hl_inheritance_keep(&counts->chunks[0], hl_moment_of(epochs));
+    counts->epochs = epochs;
+    counts->stamp = (uint64_t)hl_moment_of(epochs) << 32;
+}
+
+void hl_lane_counts_stop(struct hl_lane_counts *counts, struct hl_lane_tables *tables) {
+    memset(tables->index, 0, sizeof(tables->index));
+    counts->changing = 1;
+    counts->index = (struct hl_index *)tables->index;
+    begin_index(counts->index, HL_INDEX_LEAST);
+}
+
+void hl_lane_counts_create(struct hl_lane_counts *counts, struct hl_lane_record *record, hl_cell_ref chunk,
+                           struct hl_lane_tables *tables) {
+    counts->index = (struct hl_index *)tables->index;
+    begin_index(counts->index, HL_INDEX_LEAST);
+    counts->chunks = tables->chunks;
+    counts->chunk_room = HL_LANE_CHUNKS_LEAST;
+    hl_lane_counts_turn(counts, hl_load64(&hl_epochs));
+    begin_chunk(counts, record, chunk, HL_CHUNK_LEAST, counts->epochs);
+    counts->other = hl_lane_find_slow(counts, record, HL_SITE_OTHER);
+}
+
+HL_COLD void hl_lane_count_old(struct hl_lane_counts *counts, const struct hl_count *count, size_t size) {
+    struct hl_lane_chunk *chunk = chunk_of(counts, count);
+    if (counts->changing || !base_of(chunk)) return;
+    struct hl_old *old = old_of(chunk) + (count - counts_of(chunk));
+    hl_add(&old->frees, 1);
+    hl_add(&old->bytes_freed, size);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "account/location.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "flight/library.h"
+#include "flight/site_table.h"
+#include "platform/lossy_cache.h"
+#include "vm/jit_compiler.h"
+#include "vm/ruby_proof.h"
+#include "vm/unwind_rule.h"
+
+/* The cache that all lanes share: (pc, library, tag) → site. */
+static struct hl_lossy_cache shared;
+
+int hl_location_create(void) {
+    return hl_lossy_create(&shared) ? 0 : -ENOMEM;
+}
+
+void hl_location_forget(const void *block, size_t usable) {
+    if (HL_UNLIKELY(hl_library_forget(block))) { /* whose code lay elsewhere, and led to places everywhere */
+        hl_unwind_forget();
+        hl_location_epochs_move_all();
+    } else {
+        hl_location_epochs_move(block, usable);
+    }
+}
+
+static size_t name_ruby(void *context, char *label, uint32_t *symbol_offset) {
+    *symbol_offset = 0;
+    return hl_ruby_label(context, label);
+}
+
+static uint32_t ruby_site(const struct hl_ruby_line *line, uint16_t library, uint32_t tag) {
+    struct hl_site_key key = {.kind = HL_KIND_RUBY, .library = library, .tag = tag, .line = line->line};
+    key.path = (struct hl_text_view){line->path, line->path_length};
+    return hl_site_find(&key, name_ruby, (void *)(uintptr_t)line);
+}
+
+struct native_place {
+    const struct hl_library *library;
+    uintptr_t caller;
+};
+
+static size_t name_native(void *context, char *label, uint32_t *symbol_offset) {
+    const struct native_place *place = context;
+    return hl_library_symbol(place->library, place->caller, label, HL_LABEL_MAX, symbol_offset);
+}
+
+static uint32_t native_site(const struct hl_library *library, uintptr_t caller, uint32_t tag) {
+    struct native_place place = {library, caller};
+    struct hl_site_key key = {.kind = HL_KIND_NATIVE, .library = library->number, .tag = tag};
+    key.offset = caller - library->base;
+    return hl_site_find(&key, name_native, &place);
+}
+
+static size_t name_jit(void *context, char *label, uint32_t *symbol_offset) {
+    const size_t length = strlen(context);
+    *symbol_offset = 0;
+    memcpy(label, context, length);
+    return length;
+}
+
+static struct hl_location_slots *more_slots(const struct hl_location_slots *few) {
+    const uint32_t count = 4 * (few->mask + 1);
+    if (few->lost < count / 4 || count > HL_LOCATION_SLOTS_MOST) return NULL;
+    struct hl_location_slots *more = hl_own_passing_piece(sizeof(*more) + count * sizeof(more->slots[0]));
+    if (!more) return NULL;
+    hl_add_shared(&hl_flight.header->own_bytes, count * sizeof(more->slots[0]));
+    more->mask = count - 1;
+    return more;
+}
+
+/* Keep what was found out; where too many entries were driven out, in more slots from now on. */
+static void keep_in(struct hl_location_slots **slots, struct hl_location_slot fresh) {
+    struct hl_location_slot *slot = hl_location_slot(*slots, fresh.pc, fresh.caller);
+    if (slot->caller && (slot->caller != fresh.caller || slot->pc != fresh.pc)) (*slots)->lost++;
+    struct hl_location_slots *more = more_slots(*slots);
+    if (more) {
+        slot = hl_location_slot(more, fresh.pc, fresh.caller);
+        __atomic_store_n(slots, more, __ATOMIC_RELEASE);
+    }
+    *slot = fresh;
+}
+
+void hl_location_settle(struct hl_lane *lane) {
+    const uint64_t forgets = __atomic_load_n(&hl_location_forgets, __ATOMIC_ACQUIRE); /* before the look (K1) */
+    struct hl_location_slots *in = lane->locations;
+    lane->unsettled = 0;
+    if (hl_ruby_zjit) return; /* whose frames each birth has to look for */
+    for (uint32_t i = 0; i <= in->mask; i++)
+        if (in->slots[i].epoch != hl_location_epoch(in->slots[i].pc))
+            __atomic_store_n(&in->slots[i].caller, 0, __ATOMIC_RELAXED); /* one word: a signal's handler may fill it */
+    if (!hl_ruby_is_proven(hl_thread.ec)) hl_thread.ec = NULL;
+    lane->settled = forgets;
+}
+
+/* ---- the place that is meant (W3) ---- */
+
+struct search {
+    struct hl_lane *lane;
+    uint64_t key;
+    uint16_t library;
+    uint32_t tag;
+    struct hl_frame frame;
+    uint64_t pc;        /* its pc as in a cache */
+    uint32_t epoch;     /* of the pc, from before the look, so that a free meanwhile makes it stale (K1) */
+    const char *called; /* the frame further in that is passed over; NULL: none */
+    int cacheable;
+};
+
+/* In the place of a site: it is the frame's caller that is meant. */
+static const uint32_t CALLER = UINT32_MAX;
+
+static void keep(const struct search *search, uint32_t site) {
+    const struct hl_place place = hl_lane_place(search->lane, site);
+    keep_in(&search->lane->locations,
+            (struct hl_location_slot){search->pc, search->key, place.site, search->epoch, place.count});
+}
+
+static void keep_internal(const struct search *search) {
+    keep_in(&search->lane->locations,
+            (struct hl_location_slot){search->pc | HL_LOCATION_INTERNAL, search->key, 0, search->epoch, NULL});
+}
+
+/* A new site has a label already. Otherwise that of a called method takes the place of the line's own method's. */
+static void relabel(uint32_t site, const struct hl_ruby_line *line) {
+    char own[HL_LABEL_MAX];
+    struct hl_ruby_line itself = *line;
+    struct hl_text_view label = {own, 0};
+    itself.called = NULL;
+    if (line->called) label.length = hl_ruby_label(&itself, own);
+    hl_site_relabel(site, label, name_ruby, (void *)(uintptr_t)line);
+}
+
+/* The site of the search's frame, through the shared cache; 0 where the frame cannot be told. */
+static uint32_t look(struct search *search) {
+    const uint64_t key = hl_lossy_key(search->pc, (uint64_t)search->library << 32 | search->tag);
+    const uint64_t internal = hl_lossy_key(search->frame.pc, CALLER);
+    char buffer[HL_PATH_MAX];
+    struct hl_ruby_line line = {0};
+    uint32_t site = hl_lossy_find(&shared, key, search->epoch);
+    search->cacheable = 1;
+    if (!site && !(search->pc & HL_LOCATION_OUTERMOST)) site = hl_lossy_find(&shared, internal, search->epoch);
+    if (site) return site;
+    if (hl_location_provider(search->frame, &line, buffer, sizeof(buffer))) return 0;
+    line.called = search->called;
+    search->cacheable = line.cacheable;
+    if (line.internal && !(search->pc & HL_LOCATION_OUTERMOST)) {
+        if (line.cacheable) hl_lossy_keep(&shared, internal, search->epoch, CALLER);
+        return CALLER;
+    }
+    site = ruby_site(&line, search->library, search->tag);
+    relabel(site, &line);
+    if (line.cacheable) hl_lossy_keep(&shared, key, search->epoch, site);
+    return site;
+}
+
+/* From the search's frame outwards. */
+static uint32_t ruby_site_of(struct search *search) {
+    search->pc = search->frame.pc;
+    for (;;) {
+        search->epoch = hl_location_epoch(search->pc);
+        const uint32_t site = look(search);
+        if (site != CALLER) return site;
+        if (search->cacheable) keep_internal(search);
+        const struct hl_frame caller = hl_ruby_caller(search->frame);
+        if (!caller.pc) break;
+        search->called = search->frame.frame;
+        search->frame = caller;
+        search->pc = caller.pc | HL_LOCATION_CALLED;
+    }
+    /* While the VM starts it runs nothing but methods of its own. */
+    search->pc |= HL_LOCATION_OUTERMOST;
+    search->called = NULL;
+    return look(search);
+}
+
+/* What the lane's cache says of a frame; NULL: nothing. */
+HL_INLINE const struct hl_location_slot *known(struct hl_lane *lane, uint64_t pc, uint64_t key) {
+    const struct hl_location_slot *slot = hl_location_slot(lane->locations, pc, key);
+    const int is = (slot->pc & ~HL_LOCATION_INTERNAL) == pc && slot->caller == key;
+    return is && slot->epoch == hl_location_epoch(pc) ? slot : NULL;
+}
+
+/* A JIT's, whatever line runs; in no tag, since it is the VM's own. */
+static uint32_t jit_place(struct search *search) {
+    char buffer[HL_PATH_MAX];
+    struct hl_ruby_line line = {0};
+    const int told = (search->frame.pc || hl_ruby.public_only) &&
+                     hl_location_provider(search->frame, &line, buffer, sizeof(buffer)) == 0;
+    const char *name = hl_jit_name(told && line.line && !line.internal);
+    const struct hl_site_key key = {.kind = HL_KIND_SPECIAL, .offset = (uint8_t)name[1]};
+    search->pc = search->frame.pc;
+    search->epoch = hl_location_epoch(search->pc);
+    search->cacheable = told && line.cacheable && !line.internal; /* else its name may be another later */
+    return hl_site_find(&key, name_jit, (void *)(uintptr_t)name);
+}
+
+struct hl_place hl_locate_further(struct hl_lane *lane, struct hl_frame frame, uintptr_t caller) {
+    const uint64_t key = hl_location_key(caller, hl_thread.tag);
+    const struct hl_location_slot *slot = known(lane, frame.pc, key);
+    while (slot && slot->pc & HL_LOCATION_INTERNAL) {
+        const struct hl_frame further = hl_ruby_caller(frame);
+        const uint64_t outermost = (slot->pc & ~HL_LOCATION_INTERNAL) | HL_LOCATION_OUTERMOST;
+        slot = known(lane, further.pc ? further.pc | HL_LOCATION_CALLED : outermost, key);
+        frame = further;
+    }
+    if (slot) return (struct hl_place){slot->site, slot->count};
+    return hl_lane_place(lane, hl_locate_slow(lane, caller, 1));
+}
+
+HL_COLD uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int with_ruby) {
+    uint32_t site = 0;
+    const int saved = hl_guard_enter(&hl_thread);
+    const struct hl_library library = hl_library_at(caller);
+    if (with_ruby && HL_UNLIKELY(hl_ruby.public_only == HL_UNTIL_PROVEN)) hl_ruby_proof_look();
+    struct search search = {
+        .lane = lane, .key = hl_location_key(caller, hl_thread.tag), .tag = hl_thread.tag, .cacheable = 1};
+    search.library = library.map == hl_ruby.library ? 0 : library.number;
+    search.epoch = hl_location_epoch(0);
+    if (with_ruby) search.frame = hl_ruby_frame(&lane->ecs);
+    if (HL_UNLIKELY(hl_jit_allocates(caller, library.map)))
+        site = jit_place(&search);
+    else if (with_ruby && (search.frame.pc || hl_ruby.public_only))
+        site = ruby_site_of(&search);
+    /* A frame that cannot be told now may be told later. */
+    if (!site && search.frame.pc) search.cacheable = 0;
+    /* There a return address says nothing of the line. */
+    if (hl_ruby.public_only && hl_ruby.attached) search.cacheable = 0;
+    if (!site) site = native_site(&library, caller, search.tag);
+    if (search.cacheable) keep(&search, site);
+    hl_guard_leave(&hl_thread, saved);
+    return site;
+}

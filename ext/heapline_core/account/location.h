@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where am I: from the running thread and the caller's return address to a site.
+ *
+ * hl_locate answers from the lane's cache: the pc of the nearest Ruby frame and the return address are the key. What it
+ * does not know goes to hl_locate_slow, which asks a provider (ruby_frame.h).
+ *
+ * W3  The VM has methods of its own that are written in Ruby, in `<internal:array>` and others. Where one allocates, it
+ *     is the line that called it which counts, with its label, as in Ruby's own backtraces; HEAPLINE=internal shows it
+ *     itself. In a cache the pc of such a frame says no more than that: the next frame outwards is looked up likewise.
+ * Callable from any thread inside malloc.
+ */
+#ifndef HL_LOCATION_H
+#define HL_LOCATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "account/lane.h"
+#include "platform/platform.h"
+#include "vm/ruby_frame.h"
+
+/* The site of an allocation by `caller`; `with_ruby` 0: do not look at Ruby. */
+uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int with_ruby);
+
+/* A watched block is freed. */
+void hl_location_forget(const void *block, size_t usable);
+
+int hl_location_create(void);
+
+/* Throw out of the lane's cache what rests on memory that was freed (K2). With hl_thread.lane set: nobody is in the
+ * middle of a search. */
+void hl_location_settle(struct hl_lane *lane);
+
+/* What the lane's cache does not know of the nearest frame. */
+struct hl_place hl_locate_further(struct hl_lane *lane, struct hl_frame frame, uintptr_t caller);
+
+HL_INLINE struct hl_place hl_locate(struct hl_lane *lane, uintptr_t caller) {
+    const struct hl_frame frame = hl_ruby_frame(&lane->ecs);
+    const uint64_t key = hl_location_key(caller, hl_thread.tag);
+    const struct hl_location_slot *slot = hl_location_slot(lane->locations, frame.pc, key);
+    if (HL_LIKELY(hl_location_is(slot, frame.pc, key))) return (struct hl_place){slot->site, slot->count};
+    return hl_locate_further(lane, frame, caller);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The caches between a place in the running program and its site.
+ *
+ * In each lane: a direct-mapped one, (pc, return address, tag) → site. Shared by all lanes: a larger one for what the
+ * first has lost. Both may forget at any time; neither may answer wrongly: an entry answers only while the epoch of its
+ * pc's memory is the one that it was written under (location_epochs.h, K1).
+ */
+#ifndef HL_LOCATION_CACHE_H
+#define HL_LOCATION_CACHE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "flight/flight_layout.h"
+#include "platform/platform.h"
+#include "vm/ruby_frame.h"
+
+enum { HL_LOCATION_SLOTS_LEAST = 16, HL_LOCATION_SLOTS_MOST = 1024, HL_LOCATION_SHIFT = 64 - 10 };
+
+struct hl_location_slot {
+    uint64_t pc;     /* of the nearest Ruby frame, with the bits below; 0: none */
+    uint64_t caller; /* hl_location_key; 0: empty */
+    uint32_t site;
+    uint32_t epoch;
+    struct hl_count *count; /* the lane's counters of the site */
+};
+
+/* The slots of one lane: few at first, more where entries drive each other out. What was replaced stays mapped: a
+ * signal's handler may have replaced it under its reader. */
+struct hl_location_slots {
+    uint32_t mask; /* their number, a power of two, less 1; 0 where a fork wiped them */
+    uint32_t lost; /* entries that another one drove out */
+    uint64_t reserved[3];
+    struct hl_location_slot slots[];
+};
+
+/* Addresses of programs have 47 bits, tags 17. */
+HL_INLINE uint64_t hl_location_key(uint64_t caller, uint32_t tag) {
+    return caller | (uint64_t)tag << 47;
+}
+_Static_assert(HL_TAGS_MAX <= 1u << 17, "hl_location_key");
+
+HL_INLINE int hl_location_is(const struct hl_location_slot *slot, uint64_t pc, uint64_t key) {
+    return slot->pc == pc && slot->caller == key && slot->epoch == hl_location_epoch(pc);
+}
+
+/* The bit of HL_LOCATION_INTERNAL changes nothing. */
+HL_INLINE struct hl_location_slot *hl_location_slot(struct hl_location_slots *in, uint64_t pc, uint64_t caller) {
+    return &in->slots[((pc >> 3) ^ caller) * 0xd6e8feb86659fd93ull >> HL_LOCATION_SHIFT & in->mask];
+}
+
+/* Forget all. */
+HL_INLINE void hl_location_clear(struct hl_location_slots *slots) {
+    memset(slots->slots, 0, sizeof(slots->slots[0]) * (slots->mask + 1));
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "allocator/real_malloc.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <gnu/libc-version.h>
+#include <string.h>
+
+#include "platform/text.h"
+
+HL_HOT struct hl_real hl_real;
+char hl_boot_arena[HL_BOOT_BYTES] __attribute__((aligned(16)));
+static size_t boot_used;
+uint32_t hl_real_chunked;
+HL_HOT uint32_t hl_real_kept;
+
+/* Each block is preceded by its size, as a word of glibc's that no block of the heap has; nothing is ever given back.
+ */
+void *hl_boot_alloc(size_t size, size_t alignment) {
+    if (alignment < 16) alignment = 16;
+    if (size > HL_BOOT_BYTES || alignment > HL_BOOT_BYTES) return NULL;
+    size_t room = size + alignment + sizeof(size_t);
+    size_t at = __atomic_fetch_add(&boot_used, room, __ATOMIC_RELAXED);
+    if (at + room > HL_BOOT_BYTES) return NULL;
+    uintptr_t block = ((uintptr_t)hl_boot_arena + at + sizeof(size_t) + alignment - 1) & ~(alignment - 1);
+    const size_t word = size << 3 | HL_CHUNK_MAPPED;
+    memcpy((void *)(block - sizeof(word)), &word, sizeof(word));
+    return (void *)block;
+}
+
+size_t hl_boot_size(const void *block) {
+    size_t word;
+    memcpy(&word, (const char *)block - sizeof(word), sizeof(word));
+    return word >> 3;
+}
+
+/* The load address of the object that `function` lies in, or NULL. */
+static void *object_of(void *function) {
+    Dl_info info;
+    return function && dladdr(function, &info) ? info.dli_fbase : NULL;
+}
+
+/* Does reading the header give what malloc_usable_size says, for small, large and mapped blocks, whole and moved? Those
+ * with a mapping of their own stay, untouched: from the first that is freed glibc learns to take such sizes from its
+ * heap, and the program's memory would be laid out in another way than without us. */
+static int sizes_lie_in_chunks(uint32_t way) {
+    static const size_t sizes[] = {1, 24, 25, 1000, 5000, 70000, 200000};
+    int same = 1;
+    hl_real_chunked = way;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        void *plain = hl_real.malloc(sizes[i]), *moved = hl_real.memalign(256, sizes[i]);
+        if (!plain || !moved || hl_real_usable(plain) != hl_real.malloc_usable_size(plain) ||
+            hl_real_usable(moved) != hl_real.malloc_usable_size(moved))
+            same = 0;
+        if (plain && !hl_real_mapped(plain)) hl_real.free(plain);
+        if (moved && !hl_real_mapped(moved)) hl_real.free(moved);
+    }
+    return same;
+}
+
+/* tcmalloc allocates when it is first asked for a size; counting that block would ask again. Nothing is counted yet. */
+static void ask_for_a_size(void) {
+    void *block = hl_real.malloc(1);
+    if (block) hl_real.malloc_usable_size(block);
+    hl_real.free(block);
+}
+
+static int is_glibc(const char *library) {
+    const char *base = strrchr(library, '/');
+    base = base ? base + 1 : library;
+    return strncmp(base, "libc.so", 7) == 0 || strncmp(base, "libc-", 5) == 0;
+}
+
+int hl_real_resolve(void) {
+    struct hl_real found;
+    void *symbol;
+#define HL_FIND(type, name, parameters, arguments)                                                                     \
+    symbol = dlsym(RTLD_NEXT, #name);                                                                                  \
+    memcpy(&found.name, &symbol, sizeof(symbol));
+    HL_FAMILY(HL_FIND)
+#undef HL_FIND
+    if (!found.malloc || !found.calloc || !found.realloc || !found.free || !found.memalign || !found.malloc_usable_size)
+        return -ENOSYS;
+    void *malloc_function, *usable_function;
+    memcpy(&malloc_function, &found.malloc, sizeof(malloc_function));
+    memcpy(&usable_function, &found.malloc_usable_size, sizeof(usable_function));
+    hl_real = found;
+    /* The sizes of one allocator's blocks must not be asked of another. */
+    if (object_of(malloc_function) != object_of(usable_function)) return -ENOSYS;
+    ask_for_a_size();
+    Dl_info info;
+    if (dladdr(malloc_function, &info) && info.dli_fname && is_glibc(info.dli_fname))
+        if (!sizes_lie_in_chunks(HL_CHUNKED) && !sizes_lie_in_chunks(HL_CHUNKED_2_43)) hl_real_chunked = HL_NOT_CHUNKED;
+    return 0;
+}
+
+int hl_real_first(void) {
+    void *seen = dlsym(RTLD_DEFAULT, "malloc");
+    return object_of(seen) == object_of((void *)(uintptr_t)hl_boot_alloc);
+}
+
+/* Each allocator tells its version in a way of its own. */
+static int describe_jemalloc(char *name, size_t size) {
+    int (*mallctl)(const char *, void *, size_t *, void *, size_t);
+    void *symbol = dlsym(RTLD_NEXT, "mallctl");
+    const char *version = NULL;
+    size_t length = sizeof(version);
+    if (!symbol) return 0;
+    memcpy(&mallctl, &symbol, sizeof(symbol));
+    if (mallctl("version", &version, &length, NULL, 0) || !version) version = "";
+    /* "5.3.0-0-g54eaed1d…": the part up to the first dash names the release. */
+    hl_text(name, size, "jemalloc %.*s", (int)strcspn(version, "-"), version);
+    return 1;
+}
+
+static int describe_tcmalloc(char *name, size_t size) {
+    const char *(*version)(int *, int *, const char **);
+    void *symbol = dlsym(RTLD_NEXT, "tc_version");
+    int major = 0, minor = 0;
+    const char *patch = "";
+    if (!symbol) return 0;
+    memcpy(&version, &symbol, sizeof(symbol));
+    version(&major, &minor, &patch);
+    hl_text(name, size, "tcmalloc %d.%d%s", major, minor, patch ? patch : "");
+    return 1;
+}
+
+static int describe_mimalloc(char *name, size_t size) {
+    int (*version)(void);
+    void *symbol = dlsym(RTLD_NEXT, "mi_version");
+    if (!symbol) return 0;
+    memcpy(&version, &symbol, sizeof(symbol));
+    int number = version();
+    if (number >= 10000) /* since 3.x and late 2.x: major * 10000 + minor * 100 + patch */
+        hl_text(name, size, "mimalloc %d.%d.%d", number / 10000, number / 100 % 100, number % 100);
+    else
+        hl_text(name, size, "mimalloc %d.%d.%d", number / 100, number / 10 % 10, number % 10);
+    return 1;
+}
+
+void hl_real_describe(char *name, size_t size) {
+    Dl_info info;
+    void *function;
+    memcpy(&function, &hl_real.malloc, sizeof(function));
+    const char *library = dladdr(function, &info) && info.dli_fname ? info.dli_fname : "?";
+    const char *base = strrchr(library, '/');
+    base = base ? base + 1 : library;
+    if (is_glibc(library))
+        hl_text(name, size, "glibc %s", gnu_get_libc_version());
+    else if (!describe_jemalloc(name, size) && !describe_tcmalloc(name, size) && !describe_mimalloc(name, size))
+        hl_text(name, size, "%s", base);
+}

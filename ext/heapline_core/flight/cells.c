@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "flight/cells.h"
+
+enum {
+    CELL_ARENA_PAGES = 8,
+    CELLS_PER_PAGE = HL_PAGE_SIZE / HL_CELL_SIZE,
+    /* Who found no room does not look again at once: the kernel is asked each time. */
+    PATIENCE = 1024,
+};
+
+static uint64_t cell_arena; /* place of the next free cell << 32 | cells left */
+static uint32_t patience;
+
+void hl_flight_cells_become_child(void) {
+    cell_arena = patience = 0;
+}
+
+hl_cell_ref hl_flight_cells(uint32_t count) {
+    uint64_t arena = hl_load64(&cell_arena), next;
+    do {
+        next = arena;
+        if ((uint32_t)next < count) {
+            const uint32_t wait = hl_load32(&patience);
+            const uint32_t page = wait ? 0 : hl_flight_pages_of_counts(CELL_ARENA_PAGES);
+            if (!page) {
+                __atomic_store_n(&patience, wait ? wait - 1 : PATIENCE, __ATOMIC_RELAXED);
+                return 0;
+            }
+            next = (uint64_t)page * CELLS_PER_PAGE << 32 | CELL_ARENA_PAGES * CELLS_PER_PAGE;
+        }
+        next += ((uint64_t)count << 32) - count;
+    } while (!__atomic_compare_exchange_n(&cell_arena, &arena, next, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return (hl_cell_ref)(next >> 32) - count;
+}
+
+/* ---- what the flight lists ---- */
+
+/* NULL where what is listed, of so many cells, cannot lie in the flight. */
+static void *listed(hl_cell_ref place, uint32_t cells) {
+    const uint64_t end = ((uint64_t)hl_flight.mask + 1) * CELLS_PER_PAGE;
+    return place >= HL_FIXED_PAGES * CELLS_PER_PAGE && (uint64_t)place + cells <= end ? hl_flight_cell(place) : NULL;
+}
+
+struct hl_lane_record *hl_lane_record_at(hl_cell_ref place) {
+    return listed(place, 1);
+}
+
+struct hl_lane_record *hl_lane_record_after(const struct hl_lane_record *record) {
+    if (!record) return hl_lane_record_at(__atomic_load_n(&hl_flight.header->lanes, __ATOMIC_ACQUIRE));
+    struct hl_lane_record *next = hl_lane_record_at(__atomic_load_n(&record->next, __ATOMIC_ACQUIRE));
+    return next && next->number == record->number + 1 ? next : NULL;
+}
+
+struct hl_count_chunk *hl_chunk_after(const struct hl_lane_record *record, const struct hl_count_chunk *chunk) {
+    const hl_cell_ref place = __atomic_load_n(chunk ? &chunk->next : &record->chunks, __ATOMIC_ACQUIRE);
+    struct hl_count_chunk *next = listed(place, hl_chunk_cells(HL_CHUNK_LEAST));
+    if (!next || (chunk && next <= chunk) || next->capacity - 1 >= HL_CHUNK_MOST) return NULL;
+    return listed(place, hl_chunk_cells(next->capacity));
+}

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: MIT */
+#include "flight/flight.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flight/shared_guard.h"
+#include "platform/own_memory.h"
+#include "platform/system_call.h"
+#include "platform/text.h"
+#include "state/options.h"
+
+HL_HOT struct hl_flight hl_flight = {NULL, NULL, -1, 0};
+
+enum {
+    PAGES_WANTED = 1 << 18, /* 1 GiB of address space; the file is sparse */
+    PAGES_LEAST = 1 << 9,
+    GROWTH_PAGES = 64,
+    STRING_ARENA_PAGES = 8,
+    SET_BITS = 64,
+};
+
+struct page_set {
+    uint64_t words[PAGES_WANTED / SET_BITS];
+};
+
+static char directory_path[512];
+static char file_name[64];
+static uint64_t pages_used;   /* as the header's page_count, which others may write (L4) */
+static uint32_t pages_backed; /* the file's pages below this number are backed (L1) */
+static uint64_t string_arena; /* first page << 32 | bytes used */
+static struct page_set count_pages;
+static dev_t file_device;
+static ino_t file_inode;
+
+uint64_t hl_flight_now(void) {
+    return hl_clock_ns(CLOCK_REALTIME);
+}
+
+/* Field 22 of /proc/self/stat: with the pid, the identity of a process. It stays the same across exec. */
+static uint64_t start_ticks(void) {
+    char text[1024];
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t length = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (length <= 0) return 0;
+    text[length] = 0;
+    const char *cursor = strrchr(text, ')'); /* the command may contain anything, also ')' */
+    for (int field = 2; cursor && field < 22; field++) cursor = strchr(cursor + 1, ' ');
+    if (!cursor) return 0;
+    cursor++;
+    return hl_parse_number(&cursor);
+}
+
+/* A directory that only this user can write: made if it is missing, refused if it is another's or open to others. */
+static int open_directory(const char *path, const char **problem) {
+    if (mkdir(path, 0700) && errno != EEXIST) {
+        *problem = strerror(errno);
+        return -1;
+    }
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status)) {
+        *problem = strerror(errno);
+    } else if (status.st_uid != geteuid()) {
+        *problem = "it belongs to another user";
+    } else if (status.st_mode & (S_IWGRP | S_IWOTH)) {
+        *problem = "others may write there (chmod 700 it)";
+    } else {
+        return fd;
+    }
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+/* A descriptor out of the way of programs that count on the lowest free ones. */
+static int moved_up(int fd) {
+    if (fd < 0) return fd;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 400);
+    if (high < 0) high = fcntl(fd, F_DUPFD_CLOEXEC, 64);
+    if (high < 0) return fd;
+    close(fd);
+    return high;
+}
+
+int hl_flight_size_allowed(off_t size) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || (off_t)limit.rlim_cur >= size;
+}
+
+static void remember_file(void) {
+    struct stat status;
+    if (hl_flight.fd < 0 || fstat(hl_flight.fd, &status)) return;
+    file_device = status.st_dev;
+    file_inode = status.st_ino;
+}
+
+/* Programs that close every descriptor close ours too, and its number may then be another file's. */
+static int file_is_ours(void) {
+    struct stat status;
+    return fstat(hl_flight.fd, &status) == 0 && status.st_ino == file_inode && status.st_dev == file_device;
+}
+
+static int reopen_file(void) {
+    char path[600];
+    if (!hl_flight_path(path, sizeof(path))) return -EBADF;
+    hl_flight.fd = moved_up(open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    return hl_flight.fd >= 0 && file_is_ours() ? 0 : -EBADF;
+}
+
+int hl_flight_descriptor(void) {
+    if (hl_flight.fd < 0) return -1;
+    return file_is_ours() || reopen_file() == 0 ? hl_flight.fd : -1;
+}
+
+/* Back these pages of the file. 0 or -errno. */
+static int back(uint32_t begin, uint32_t end) {
+    if (!file_inode) return 0; /* in memory */
+    if (hl_flight_descriptor() < 0) return -EBADF;
+    off_t size = (off_t)end * HL_PAGE_SIZE;
+    /* Beyond the limit the kernel would send SIGXFSZ. */
+    if (!hl_flight_size_allowed(size)) return -EFBIG;
+    off_t from = (off_t)begin * HL_PAGE_SIZE;
+    int failed = fallocate(hl_flight.fd, 0, from, size - from) ? -errno : 0;
+    return failed == -EOPNOTSUPP ? -posix_fallocate(hl_flight.fd, from, size - from) : failed;
+}
+
+/* Back the file's pages up to `end`. 0 or -errno. */
+static int back_pages(uint32_t end) {
+    uint32_t begin = __atomic_load_n(&pages_backed, __ATOMIC_ACQUIRE);
+    const int failed = end > begin ? back(begin, end) : 0;
+    if (failed) return failed;
+    while (begin < end &&
+           !__atomic_compare_exchange_n(&pages_backed, &begin, end, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+        ;
+    return 0;
+}
+
+/* Readers go by the header: it knows a page before its number is in the file. */
+static void show_page_count(uint64_t count) {
+    uint64_t *shown = &hl_flight.header->page_count;
+    uint64_t known = hl_load64(shown);
+    while (known < count && !__atomic_compare_exchange_n(shown, &known, count, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static uint64_t page_limit(void) {
+    const uint64_t limit = hl_load64(&hl_flight.header->page_limit), mapped = (uint64_t)hl_flight.mask + 1;
+    return limit < mapped ? limit : mapped; /* L4 */
+}
+
+uint32_t hl_flight_pages(uint32_t count) {
+    const uint64_t limit = page_limit();
+    const int saved = errno;
+    uint64_t first = __atomic_load_n(&pages_used, __ATOMIC_RELAXED);
+    do {
+        uint64_t end = first + count;
+        if (end > limit) goto refused;
+        if (end > __atomic_load_n(&pages_backed, __ATOMIC_ACQUIRE)) {
+            uint64_t more = end + GROWTH_PAGES;
+            if (more > limit) more = end;
+            if (back_pages((uint32_t)more) && back_pages((uint32_t)end)) goto refused;
+        }
+    } while (!__atomic_compare_exchange_n(&pages_used, &first, first + count, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    show_page_count(first + count);
+    errno = saved;
+    return (uint32_t)first;
+refused:
+    hl_add_shared(&hl_flight.header->pages_refused, 1);
+    errno = saved;
+    return 0;
+}
+
+static int has_page(const struct page_set *set, uint32_t page) {
+    return hl_load64(&set->words[page / SET_BITS]) >> page % SET_BITS & 1;
+}
+
+static void add_pages(struct page_set *set, uint32_t first, uint32_t count) {
+    for (uint32_t page = first; page < first + count; page++)
+        __atomic_fetch_or(&set->words[page / SET_BITS], 1ull << page % SET_BITS, __ATOMIC_RELAXED);
+}
+
+/* In a forked child: pages in which the parent had counts are holes of its own file. So that a line of a thousand
+ * generations needs no more pages than one process, they are handed out first, in ascending order. */
+static uint32_t vacant_from, vacant_end;
+
+/* The first of `count` of these, or 0. */
+static uint32_t take_vacant(uint32_t count) {
+    uint32_t from = __atomic_load_n(&vacant_from, __ATOMIC_RELAXED), first, page;
+    do {
+        for (first = page = from; page < vacant_end && page - first < count; page++)
+            if (!has_page(&count_pages, page)) first = page + 1;
+        if (page - first < count) return 0;
+    } while (!__atomic_compare_exchange_n(&vacant_from, &from, page, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return first;
+}
+
+uint32_t hl_flight_pages_of_counts(uint32_t count) {
+    const int saved = errno;
+    uint32_t first = take_vacant(count);
+    if (first && back(first, first + count)) first = 0;
+    errno = saved;
+    if (first) return first;
+    first = hl_flight_pages(count);
+    if (first) add_pages(&count_pages, first, count);
+    return first;
+}
+
+void *hl_flight_page_behind(uint32_t *entry) {
+    uint32_t page = __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+    if (page) return hl_flight_page(page);
+    const uint32_t fresh = hl_flight_pages(1);
+    if (!fresh) return NULL;
+    const int is_ours = __atomic_compare_exchange_n(entry, &page, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return hl_flight_page(is_ours ? fresh : page);
+}
+
+hl_string_ref hl_flight_string(const char *bytes, size_t length) {
+    if (length > HL_STRING_MAX) length = HL_STRING_MAX;
+    const uint64_t need = (length + sizeof(uint16_t) + 1 + 7) & ~7ull;
+    uint64_t arena = __atomic_load_n(&string_arena, __ATOMIC_RELAXED), next;
+    do {
+        next = arena + need;
+        if (arena == 0 || (uint32_t)next > STRING_ARENA_PAGES * HL_PAGE_SIZE) {
+            uint32_t page = hl_flight_pages(STRING_ARENA_PAGES);
+            if (!page) return 0;
+            next = (uint64_t)page << 32 | need;
+        }
+    } while (!__atomic_compare_exchange_n(&string_arena, &arena, next, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    uint64_t place = (next >> 32) * HL_PAGE_SIZE + (uint32_t)next - need;
+    char *text = hl_flight.base + place;
+    uint16_t length16 = (uint16_t)length;
+    memcpy(text, &length16, sizeof(length16));
+    memcpy(text + sizeof(length16), bytes, length);
+    return (hl_string_ref)(place / 8);
+}
+
+const char *hl_flight_text(hl_string_ref reference, size_t *length) {
+    const size_t end = ((size_t)hl_flight.mask + 1) * HL_PAGE_SIZE, place = (size_t)reference * 8 & (end - 1);
+    const char *text = hl_flight.base + place;
+    uint16_t length16;
+    memcpy(&length16, text, sizeof(length16));
+    *length = length16 < end - place - sizeof(length16) ? length16 : 0; /* L4 */
+    return text + sizeof(length16);
+}
+
+/* A file without a name in `directory`, or without any directory, of `pages` sparse pages; -1 with the reason. */
+static int unnamed_file(int directory, off_t size, const char **problem) {
+    int fd = directory >= 0 ? openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    if (fd < 0 && directory >= 0) *problem = strerror(errno);
+    if (fd < 0) fd = memfd_create("heapline", MFD_CLOEXEC);
+    if (fd < 0) return -1;
+    if (!hl_flight_size_allowed(size)) {
+        *problem = "the limit for file sizes (ulimit -f) is too low";
+    } else if (ftruncate(fd, size)) {
+        *problem = strerror(errno);
+    } else {
+        return moved_up(fd);
+    }
+    close(fd);
+    return -1;
+}
+
+static uint64_t pid_namespace(void) {
+    struct stat status;
+    return stat("/proc/self/ns/pid", &status) ? 0 : (uint64_t)status.st_ino;
+}
+
+/* Processes of other pid namespaces may share the directory, and each has a process 1. */
+static void choose_name(void) {
+    static const uint64_t INITIAL = 0xeffffffc; /* the kernel's number for the first one */
+    const uint64_t space = pid_namespace();
+    size_t length = hl_text(file_name, sizeof(file_name), "%d-%llu", (int)getpid(), (unsigned long long)start_ticks());
+    if (space && space != INITIAL)
+        length += hl_text(file_name + length, sizeof(file_name) - length, "-%llu", (unsigned long long)space);
+    hl_text(file_name + length, sizeof(file_name) - length, ".flight");
+}
+
+void hl_flight_remove_earlier(const char *directory) {
+    if (hl_fit(directory_path, sizeof(directory_path), "%s", directory)) return;
+    choose_name();
+    hl_flight_remove();
+}
+
+/* Give the file its name, in place of one that an earlier image of this process left (exec). */
+static int name_file(int directory, int fd) {
+    char self[64];
+    choose_name();
+    hl_text(self, sizeof(self), "/proc/self/fd/%d", fd);
+    unlinkat(directory, file_name, 0);
+    if (linkat(AT_FDCWD, self, directory, file_name, AT_SYMLINK_FOLLOW) == 0) return 0;
+    file_name[0] = 0;
+    return -errno;
+}
+
+static void read_command(struct hl_flight_header *header) {
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    ssize_t length = read(fd, header->command, sizeof(header->command));
+    close(fd);
+    header->command_length = length > 0 ? (uint32_t)length : 0;
+}
+
+static void describe_process(struct hl_flight_header *header) {
+    header->pid = (uint32_t)getpid();
+    header->parent = (uint32_t)getppid();
+    header->start_ticks = start_ticks();
+    header->pid_namespace = pid_namespace();
+    header->started_ns = hl_flight_now();
+    header->state = HL_STATE_RUNNING;
+    read_command(header);
+}
+
+static void begin_header(uint32_t page_limit) {
+    struct hl_flight_header *header = hl_flight.header = (struct hl_flight_header *)hl_flight.base;
+    memcpy(header->magic, HL_FLIGHT_MAGIC, sizeof(header->magic));
+    header->version = HL_FLIGHT_VERSION;
+    header->byte_order = HL_FLIGHT_BYTE_ORDER;
+    header->page_count = pages_used = HL_FIXED_PAGES;
+    header->page_limit = page_limit;
+    header->library_count = header->tag_count = 1;
+    header->top = hl_options.top_pid;
+    header->top_ticks = hl_options.top_ticks;
+    describe_process(header);
+}
+
+/* Map `pages` pages of the file, or of shared memory without a file. */
+static int map(uint32_t pages) {
+    const size_t size = (size_t)pages * HL_PAGE_SIZE;
+    const int flags = hl_flight.fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED | MAP_NORESERVE;
+    char *base = hl_map(NULL, size, PROT_READ | PROT_WRITE, flags, hl_flight.fd);
+    if (base == MAP_FAILED) return -errno;
+    madvise(base, size, MADV_DONTDUMP);
+    hl_flight.base = base;
+    hl_flight.mask = pages - 1;
+    return 0;
+}
+
+static size_t mapped_size(void) {
+    return ((size_t)hl_flight.mask + 1) * HL_PAGE_SIZE;
+}
+
+void hl_flight_detach(void) {
+    if (hl_flight.base) hl_guard_replace(hl_flight.base, mapped_size());
+}
+
+void hl_flight_guard(void (*lost)(void)) {
+    hl_guard_file(HL_GUARDED_FLIGHT, hl_flight.base, mapped_size(), lost);
+}
+
+/* Half of what heapline may take. */
+static uint32_t pages_wanted(void) {
+    const size_t share = hl_own_memory_share();
+    uint32_t pages = PAGES_WANTED;
+    while (pages > PAGES_LEAST && pages > share / 2 / HL_PAGE_SIZE) pages /= 2;
+    return pages;
+}
+
+int hl_flight_create(const char *directory, const char **problem) {
+    const char *refused = NULL;
+    int directory_fd = -1;
+    if (hl_fit(directory_path, sizeof(directory_path), "%s", directory))
+        refused = strerror(ENAMETOOLONG);
+    else if ((directory_fd = open_directory(directory, &refused)) < 0)
+        directory_path[0] = 0;
+    uint32_t pages = pages_wanted();
+    int failed = -ENOMEM;
+    for (; pages >= PAGES_LEAST && failed; pages /= 4) {
+        *problem = refused;
+        hl_flight.fd = unnamed_file(directory_fd, (off_t)pages * HL_PAGE_SIZE, problem);
+        pages_backed = 0;
+        remember_file();
+        if (hl_flight.fd >= 0 && back_pages(HL_FIXED_PAGES + GROWTH_PAGES)) {
+            *problem = strerror(ENOSPC);
+            close(hl_flight.fd);
+            hl_flight.fd = -1;
+            file_inode = 0;
+        }
+        failed = map(pages);
+        if (!failed) begin_header(pages);
+        if (failed && hl_flight.fd >= 0) close(hl_flight.fd);
+    }
+    if (!failed && !*problem && hl_flight.fd >= 0 && name_file(directory_fd, hl_flight.fd)) *problem = strerror(errno);
+    if (directory_fd >= 0) close(directory_fd);
+    return failed;
+}
+
+size_t hl_flight_path(char *path, size_t size) {
+    return file_name[0] && !hl_fit(path, size, "%s/%s", directory_path, file_name) ? strlen(path) : 0;
+}
+
+int hl_flight_neighbour(char *path, size_t size, const char *ending) {
+    const char *dot = strchr(file_name, '.');
+    if (!dot) return -ENOENT;
+    return hl_fit(path, size, "%s/%.*s%s", directory_path, (int)(dot - file_name), file_name, ending);
+}
+
+const char *hl_flight_directory(void) {
+    return file_name[0] ? directory_path : NULL;
+}
+
+void hl_flight_remove(void) {
+    char path[600];
+    if (hl_flight_path(path, sizeof(path))) unlink(path);
+    file_name[0] = 0;
+}
+
+/* ---- a forked child ---- */
+
+/* What is to be the child's: a file without a name, or memory where there can be none. */
+static int child_fd = -1;
+static char *child_memory;
+
+static int make_memory(void) {
+    void *memory = hl_map(NULL, mapped_size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    if (memory == MAP_FAILED) return -errno;
+    child_memory = memory;
+    return 0;
+}
+
+/* The pages that the header speaks of: the parent's by now. */
+static uint64_t described_pages(void) {
+    const uint64_t pages = hl_load64(&hl_flight.header->page_count);
+    return pages < pages_used || pages > hl_flight.mask + 1ull ? pages_used : pages; /* L4 */
+}
+
+/* The disk is full: what was written goes on in memory. */
+static int move_to_memory(void) {
+    const uint64_t described = described_pages();
+    const size_t size = (size_t)(described > pages_used ? described : pages_used) * HL_PAGE_SIZE;
+    ssize_t got = 1;
+    const int failed = make_memory();
+    for (size_t at = 0; !failed && got > 0 && at < size; at += (size_t)got)
+        got = pread(child_fd, child_memory + at, size - at, (off_t)at);
+    close(child_fd);
+    child_fd = -1;
+    return failed;
+}
+
+int hl_flight_write_child(uint64_t place, const void *bytes, size_t size) {
+    while (child_fd >= 0 && size > 0) {
+        const ssize_t written = pwrite(child_fd, bytes, size, (off_t)place);
+        if (written < 0 && errno == EINTR) continue;
+        const int failed = written <= 0 ? move_to_memory() : 0;
+        if (failed) return failed;
+        if (written <= 0) break;
+        bytes = (const char *)bytes + written;
+        place += (uint64_t)written;
+        size -= (size_t)written;
+    }
+    if (size > 0) memcpy(child_memory + place, bytes, size);
+    return 0;
+}
+
+static int bring_pages(uint32_t first, uint32_t count) {
+    return hl_flight_write_child((uint64_t)first * HL_PAGE_SIZE, hl_flight_page(first), (size_t)count * HL_PAGE_SIZE);
+}
+
+/* Pages in a row, brought at once. */
+struct run {
+    uint32_t first, count;
+};
+
+static int bring_run(struct run *run) {
+    const int failed = run->count ? bring_pages(run->first, run->count) : 0;
+    *run = (struct run){0, 0};
+    return failed;
+}
+
+static int add_to_run(struct run *run, struct page_set *brought, uint32_t page) {
+    const int failed = page == run->first + run->count ? 0 : bring_run(run);
+    add_pages(brought, page, 1);
+    if (!run->count) run->first = page;
+    run->count++;
+    return failed;
+}
+
+/* A directory and the pages that it names; with `depth` 2 these are directories themselves. */
+static int bring_directory(struct page_set *brought, uint32_t page, unsigned depth) {
+    enum { ENTRIES = HL_PAGE_SIZE / sizeof(uint32_t) };
+    const uint32_t *directory = hl_flight_page(page);
+    struct run run = {0, 0};
+    int failed = bring_pages(page & hl_flight.mask, 1); /* what names comes before what is named */
+    add_pages(brought, page & hl_flight.mask, 1);
+    for (uint32_t i = 0; i < ENTRIES && !failed; i++) {
+        const uint32_t entry = __atomic_load_n(&directory[i], __ATOMIC_ACQUIRE);
+        if (!entry) continue;
+        failed =
+            depth > 1 ? bring_directory(brought, entry, depth - 1) : add_to_run(&run, brought, entry & hl_flight.mask);
+    }
+    return failed ? failed : bring_run(&run);
+}
+
+/* All that was not brought yet but counts, in as few pieces as possible. */
+static int bring_others(const struct page_set *brought, uint32_t end) {
+    int failed = 0;
+    for (uint32_t page = HL_FIXED_PAGES, first; page < end && !failed; page++) {
+        for (first = page; page < end && !has_page(brought, page) && !has_page(&count_pages, page); page++)
+            ;
+        if (page > first) failed = bring_pages(first, page - first);
+    }
+    return failed;
+}
+
+/* Sites that are not in the child's header yet may be in its records, and the other way round never: what refers comes
+ * before what it refers to, and how many there are between the two. Once written a description never changes (F1). */
+static int bring_all(struct page_set *brought, struct hl_flight_header *header) {
+    int failed = bring_directory(brought, HL_SITE_DIRECTORY_PAGE, 2);
+    if (!failed) failed = bring_directory(brought, HL_LIBRARY_DIRECTORY_PAGE, 1);
+    if (!failed) failed = bring_directory(brought, HL_TAG_DIRECTORY_PAGE, 1);
+    if (failed) return failed;
+    const struct hl_flight_header *now = hl_flight.header;
+    header->site_count = hl_load32(&now->site_count);
+    header->library_count = hl_load32(&now->library_count);
+    header->tag_count = hl_load32(&now->tag_count);
+    header->lanes = 0;
+    pages_used = described_pages();
+    return bring_others(brought, (uint32_t)pages_used);
+}
+
+static int make_file(void) {
+    const char *problem;
+    int directory = directory_path[0] ? open(directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    child_fd = unnamed_file(directory, (off_t)mapped_size(), &problem);
+    if (directory >= 0) close(directory);
+    return child_fd >= 0 ? 0 : make_memory();
+}
+
+int hl_flight_begin_child(const struct hl_flight_header *then, int may_have_file) {
+    struct hl_flight_header header = then ? *then : *hl_flight.header;
+    struct page_set *brought = hl_own_memory(sizeof(*brought));
+    header.late_children = 0;
+    int failed = !brought ? -ENOMEM : may_have_file ? make_file() : make_memory();
+    if (!failed) failed = bring_all(brought, &header);
+    if (brought) hl_own_memory_return(brought, sizeof(*brought));
+    if (!failed) failed = hl_flight_write_child(0, &header, sizeof(header));
+    vacant_from = HL_FIXED_PAGES;
+    vacant_end = (uint32_t)pages_used;
+    return failed;
+}
+
+uint32_t hl_flight_child_page(void) {
+    const uint32_t vacant = take_vacant(1), page = vacant ? vacant : (uint32_t)pages_used;
+    if (page > hl_flight.mask) return 0;
+    if (!vacant) pages_used++;
+    add_pages(&count_pages, page, 1);
+    return page;
+}
+
+/* The child's first pages are there, or it counts in memory. 0 or -errno. */
+static int back_child(void) {
+    const off_t from = (off_t)pages_used * HL_PAGE_SIZE, size = GROWTH_PAGES * HL_PAGE_SIZE;
+    pages_backed = (uint32_t)pages_used;
+    if (child_fd < 0) return 0;
+    if (hl_flight_size_allowed(from + size) && !posix_fallocate(child_fd, from, size)) {
+        pages_backed += GROWTH_PAGES;
+        return 0;
+    }
+    return move_to_memory();
+}
+
+int hl_flight_become_child(void) {
+    const int unbacked = back_child();
+    if (unbacked) return unbacked;
+    const uint32_t parent = hl_flight.header->pid;
+    const uint64_t parent_ticks = hl_flight.header->start_ticks;
+    const size_t size = mapped_size();
+    void *at = child_fd < 0 ? hl_map_over(child_memory, size, hl_flight.base)
+                            : hl_map(hl_flight.base, size, PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_NORESERVE | MAP_FIXED, child_fd);
+    const int failed = at == MAP_FAILED ? -errno : 0;
+    if (hl_flight.fd >= 0 && file_is_ours()) close(hl_flight.fd);
+    hl_flight.fd = child_fd;
+    child_fd = -1;
+    child_memory = NULL;
+    file_inode = 0;
+    remember_file();
+    file_name[0] = 0;
+    if (failed) return failed;
+    madvise(hl_flight.base, size, MADV_DONTDUMP);
+    string_arena = 0; /* the parent wrote on in its own, and that was brought */
+    hl_flight.header->page_count = pages_used;
+    hl_flight.header->forked_from = parent;
+    hl_flight.header->forked_from_ticks = parent_ticks;
+    hl_flight.header->request = 0;
+    describe_process(hl_flight.header);
+    return 0;
+}
+
+void hl_flight_show_child(void) {
+    int directory = directory_path[0] ? open(directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (directory >= 0 && hl_flight.fd >= 0) name_file(directory, hl_flight.fd);
+    if (directory >= 0) close(directory);
+}

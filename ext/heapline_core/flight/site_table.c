@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+#include "flight/site_table.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "flight/flight.h"
+#include "platform/intern_trie.h"
+#include "platform/platform.h"
+#include "platform/system_call.h"
+
+/* Where there are more strings than numbers for them, further ones lie in the file once a use. */
+enum { STRINGS_MAX = 1 << 21, STRINGS_A_SITE = 2 };
+/* So many threads may be about to add a site when a fork begins. */
+enum { ADDING = 256 };
+
+/* Numbers that are handed out in a row; the header shows how many. */
+struct numbers {
+    uint32_t next, limit;
+    uint32_t *shown;
+};
+
+/* Libraries, or tags. */
+struct names {
+    struct hl_trie trie;
+    struct numbers numbers;
+    uint32_t page; /* of their directory */
+};
+
+static struct {
+    struct hl_trie trie;
+    struct numbers numbers;
+    uint32_t before_fork;
+} sites;
+static struct {
+    struct hl_trie trie;
+    struct numbers numbers;
+    hl_string_ref *places; /* by number */
+} strings;
+static struct names libraries, tags;
+
+/* A fresh number below `limit`, or 0. */
+static uint32_t take_number(struct numbers *numbers, uint32_t limit) {
+    uint32_t number = __atomic_load_n(&numbers->next, __ATOMIC_RELAXED);
+    do
+        if (number >= limit) return 0;
+    while (!__atomic_compare_exchange_n(&numbers->next, &number, number + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    uint32_t shown = numbers->shown ? __atomic_load_n(numbers->shown, __ATOMIC_RELAXED) : number + 1;
+    while (shown <= number &&
+           !__atomic_compare_exchange_n(numbers->shown, &shown, number + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return number;
+}
+
+/* ---- hashes ---- */
+
+static uint64_t mix(uint64_t hash) {
+    hash ^= hash >> 32;
+    hash *= 0xd6e8feb86659fd93ull;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_bytes(struct hl_text_view text, uint64_t hash) {
+    for (; text.length >= 8; text.bytes += 8, text.length -= 8) {
+        uint64_t word;
+        memcpy(&word, text.bytes, 8);
+        hash = mix(hash ^ word) + 0x9e3779b97f4a7c15ull;
+    }
+    uint64_t rest = text.length;
+    for (size_t i = 0; i < text.length; i++) rest = rest << 8 | (uint8_t)text.bytes[i];
+    return mix(mix(hash ^ rest));
+}
+
+static uint64_t hash_key(const struct hl_site_key *key) {
+    uint64_t hash = hash_bytes(key->path, key->kind);
+    hash = mix(hash ^ key->offset ^ (uint64_t)key->line << 32);
+    return mix(mix(hash ^ key->library ^ (uint64_t)key->tag << 16));
+}
+
+/* ---- strings ---- */
+
+static int same_text(hl_string_ref reference, struct hl_text_view text) {
+    size_t length;
+    const char *bytes = hl_flight_text(reference, &length);
+    return length == text.length && memcmp(bytes, text.bytes, length) == 0;
+}
+
+static int is_string(uint32_t number, const void *text) {
+    return same_text(strings.places[number], *(const struct hl_text_view *)text);
+}
+
+static uint32_t add_string(const void *wanted) {
+    const struct hl_text_view *text = wanted;
+    if (hl_load32(&strings.numbers.next) >= strings.numbers.limit) return 0;
+    const hl_string_ref place = hl_flight_string(text->bytes, text->length);
+    const uint32_t number = place ? take_number(&strings.numbers, strings.numbers.limit) : 0;
+    if (number) strings.places[number] = place;
+    return number;
+}
+
+/* The string's one place in the file. */
+static hl_string_ref intern(struct hl_text_view text) {
+    if (text.length == 0) return 0;
+    if (text.length > HL_STRING_MAX) text.length = HL_STRING_MAX;
+    const uint32_t number = hl_trie_find(&strings.trie, hash_bytes(text, 0), &text, is_string, add_string);
+    return number ? strings.places[number] : hl_flight_string(text.bytes, text.length);
+}
+
+hl_string_ref hl_string_intern(const char *bytes, size_t length) {
+    return intern((struct hl_text_view){bytes, length});
+}
+
+/* ---- records ---- */
+
+static int ensure_record_page(uint32_t site) {
+    uint32_t *directory = hl_flight_page(HL_SITE_DIRECTORY_PAGE);
+    directory = hl_flight_page_behind(&directory[site / HL_SITES_PER_DIRECTORY]);
+    if (!directory) return -ENOSPC;
+    return hl_flight_page_behind(&directory[site % HL_SITES_PER_DIRECTORY / HL_SITES_PER_PAGE]) ? 0 : -ENOSPC;
+}
+
+/* The page of the site's record, or 0. */
+static uint32_t record_page(uint32_t site) {
+    const uint32_t *directory = hl_flight_page(HL_SITE_DIRECTORY_PAGE);
+    const uint32_t page = __atomic_load_n(&directory[site / HL_SITES_PER_DIRECTORY], __ATOMIC_ACQUIRE);
+    directory = hl_flight_page(page);
+    if (!page) return 0;
+    return __atomic_load_n(&directory[site % HL_SITES_PER_DIRECTORY / HL_SITES_PER_PAGE], __ATOMIC_ACQUIRE);
+}
+
+struct hl_site_record *hl_site_record(uint32_t site) {
+    return (struct hl_site_record *)hl_flight_page(record_page(site)) + site % HL_SITES_PER_PAGE;
+}
+
+static int matches(const struct hl_site_record *record, const struct hl_site_key *key) {
+    if (record->kind != key->kind || record->library != key->library || record->tag != key->tag ||
+        record->line != key->line || record->offset != key->offset)
+        return 0;
+    return key->kind != HL_KIND_RUBY || same_text(record->path, key->path);
+}
+
+/* What is looked for, and what is needed to add it. */
+struct wanted {
+    struct hl_site_key key;
+    uint64_t hash;
+    hl_site_namer *namer;
+    void *context;
+    uint32_t fresh; /* the number that was taken for it */
+};
+
+static int is_site(uint32_t site, const void *wanted) {
+    return matches(hl_site_record(site), &((const struct wanted *)wanted)->key);
+}
+
+/* 0 or -ENOSPC. */
+static int fill_record(uint32_t site, const struct wanted *wanted) {
+    struct hl_site_record *record = hl_site_record(site);
+    const struct hl_site_key *key = &wanted->key;
+    char label[HL_LABEL_MAX];
+    record->kind = key->kind;
+    record->library = key->library;
+    record->tag = key->tag;
+    record->line = key->line;
+    record->offset = key->offset;
+    record->hash = wanted->hash;
+    record->born_ns = hl_clock_ns(CLOCK_REALTIME_COARSE);
+    if (key->kind == HL_KIND_RUBY && !(record->path = intern(key->path))) return -ENOSPC;
+    const size_t length = wanted->namer(wanted->context, label, &record->symbol_offset);
+    record->label = intern((struct hl_text_view){label, length});
+    return 0;
+}
+
+static uint32_t add_site(const void *context) {
+    struct wanted *wanted = (struct wanted *)(uintptr_t)context;
+    const uint32_t site = take_number(&sites.numbers, sites.numbers.limit);
+    if (!site || ensure_record_page(site) || fill_record(site, wanted)) return 0;
+    return wanted->fresh = site;
+}
+
+uint32_t hl_site_find(const struct hl_site_key *key, hl_site_namer *namer, void *context) {
+    struct wanted wanted = {.key = *key, .namer = namer, .context = context};
+    if (wanted.key.path.length > HL_STRING_MAX) wanted.key.path.length = HL_STRING_MAX;
+    wanted.hash = hash_key(&wanted.key);
+    const uint32_t site = hl_trie_find(&sites.trie, wanted.hash, &wanted, is_site, add_site);
+    if (HL_UNLIKELY(!site)) {
+        hl_add_shared(&hl_flight.header->sites_refused, 1);
+        return HL_SITE_OTHER;
+    }
+    if (site == wanted.fresh) __atomic_store_n(&hl_site_record(site)->ready, 1, __ATOMIC_RELEASE);
+    return site;
+}
+
+static int is_vague(hl_string_ref label) {
+    size_t length;
+    return label && hl_flight_text(label, &length)[0] == '<';
+}
+
+void hl_site_relabel(uint32_t site, struct hl_text_view instead_of, hl_site_namer *namer, void *context) {
+    struct hl_site_record *record = hl_site_record(site);
+    char label[HL_LABEL_MAX];
+    uint32_t offset;
+    const hl_string_ref before = __atomic_load_n(&record->label, __ATOMIC_RELAXED);
+    if (site < HL_SITE_FIRST || !(is_vague(before) || (before && same_text(before, instead_of)))) return;
+    const size_t length = namer(context, label, &offset);
+    if (length == 0 || label[0] == '<') return;
+    hl_string_ref fresh = intern((struct hl_text_view){label, length});
+    if (fresh) __atomic_store_n(&record->label, fresh, __ATOMIC_RELEASE);
+}
+
+/* ---- libraries and tags ---- */
+
+static hl_string_ref name_of(const struct names *names, uint32_t number) {
+    const uint32_t *directory = hl_flight_page(names->page);
+    const uint32_t page = __atomic_load_n(&directory[number / HL_NAMES_PER_PAGE], __ATOMIC_ACQUIRE);
+    const hl_string_ref *entries = hl_flight_page(page);
+    return page ? __atomic_load_n(&entries[number % HL_NAMES_PER_PAGE], __ATOMIC_ACQUIRE) : 0;
+}
+
+struct wanted_name {
+    struct names *names;
+    struct hl_text_view text;
+    uint32_t limit;
+};
+
+static int is_name(uint32_t number, const void *context) {
+    const struct wanted_name *wanted = context;
+    return same_text(name_of(wanted->names, number), wanted->text);
+}
+
+/* Where the table is full, no string is left behind. */
+static uint32_t add_name(const void *context) {
+    const struct wanted_name *wanted = context;
+    struct numbers *numbers = &wanted->names->numbers;
+    uint32_t *directory = hl_flight_page(wanted->names->page);
+    if (hl_load32(&numbers->next) >= wanted->limit) return 0;
+    const hl_string_ref text = intern(wanted->text);
+    const uint32_t number = text ? take_number(numbers, wanted->limit) : 0;
+    hl_string_ref *page = number ? hl_flight_page_behind(&directory[number / HL_NAMES_PER_PAGE]) : NULL;
+    if (!page) return 0;
+    __atomic_store_n(&page[number % HL_NAMES_PER_PAGE], text, __ATOMIC_RELEASE);
+    return number;
+}
+
+static uint32_t intern_name(struct names *names, struct hl_text_view text, uint32_t limit) {
+    const struct wanted_name wanted = {names, text, limit};
+    return hl_trie_find(&names->trie, hash_bytes(text, 0), &wanted, is_name, add_name);
+}
+
+/* The last number is that of "(other)", for those that find no room. */
+static uint32_t intern_or_other(struct names *names, const char *name, size_t length) {
+    static const char other[] = "(other)";
+    if (length > HL_STRING_MAX) length = HL_STRING_MAX;
+    const uint32_t number = intern_name(names, (struct hl_text_view){name, length}, names->numbers.limit - 1);
+    if (number) return number;
+    return intern_name(names, (struct hl_text_view){other, sizeof(other) - 1}, names->numbers.limit);
+}
+
+uint16_t hl_library_intern(const char *name, size_t length) {
+    return (uint16_t)intern_or_other(&libraries, name, length);
+}
+
+uint32_t hl_tag_intern(const char *name, size_t length) {
+    return length ? intern_or_other(&tags, name, length) : 0;
+}
+
+hl_string_ref hl_library_name(uint32_t library) {
+    return library && library < libraries.numbers.limit ? name_of(&libraries, library) : 0;
+}
+
+hl_string_ref hl_tag_name(uint32_t tag) {
+    return tag && tag < tags.numbers.limit ? name_of(&tags, tag) : 0;
+}
+
+/* ---- begin and fork ---- */
+
+static int create_names(struct names *names, uint32_t page, uint32_t limit, uint32_t *shown) {
+    names->page = page;
+    names->numbers = (struct numbers){1, limit, shown};
+    return hl_trie_create(&names->trie, limit);
+}
+
+/* As many as there is room for in a part of what heapline may take. */
+static uint32_t affordable(uint32_t wanted, size_t bytes_each, unsigned part) {
+    const size_t most = hl_own_memory_share() / part / bytes_each;
+    return wanted < most ? wanted : (uint32_t)most;
+}
+
+int hl_site_table_create(uint32_t limit_asked) {
+    enum { NODE = sizeof(struct hl_trie_node), STRING = NODE + sizeof(hl_string_ref) };
+    struct hl_flight_header *header = hl_flight.header;
+    const uint32_t wanted = limit_asked < HL_SITES_PER_PAGE || limit_asked > HL_SITES_MAX ? HL_SITES_MAX : limit_asked;
+    const uint32_t limit = affordable(wanted, NODE + STRINGS_A_SITE * STRING, 4);
+    const uint32_t string_limit = limit < STRINGS_MAX / STRINGS_A_SITE ? limit * STRINGS_A_SITE : STRINGS_MAX;
+    const uint32_t library_limit = affordable(HL_LIBRARIES_MAX, NODE, 64);
+    const uint32_t tag_limit = affordable(HL_TAGS_MAX, NODE, 16);
+    sites.numbers = (struct numbers){HL_SITE_FIRST, limit, &header->site_count};
+    strings.numbers = (struct numbers){1, string_limit, NULL};
+    strings.places = hl_own_memory(string_limit * sizeof(*strings.places));
+    if (!strings.places || !hl_trie_create(&strings.trie, string_limit) || !hl_trie_create(&sites.trie, limit) ||
+        !create_names(&libraries, HL_LIBRARY_DIRECTORY_PAGE, library_limit, &header->library_count) ||
+        !create_names(&tags, HL_TAG_DIRECTORY_PAGE, tag_limit, &header->tag_count))
+        return -ENOMEM;
+    header->site_limit = limit;
+    header->site_count = HL_SITE_FIRST;
+    if (ensure_record_page(0)) return -ENOSPC;
+    for (uint32_t site = HL_SITE_OTHER; site < HL_SITE_FIRST; site++) hl_site_record(site)->ready = 1;
+    return 0;
+}
+
+void hl_site_table_before_fork(void) {
+    sites.before_fork = hl_load32(&sites.numbers.next);
+}
+
+static uint32_t adopted; /* the site that is being adopted */
+
+static uint32_t add_adopted(const void *context) {
+    (void)context;
+    return adopted;
+}
+
+/* A record is complete where the table finds it, or where it is ready: then the table is to find it. */
+static void adopt(uint32_t site) {
+    struct hl_site_record *record = hl_site_record(site);
+    struct wanted wanted = {.hash = record->hash};
+    struct hl_site_key *key = &wanted.key;
+    key->kind = record->kind;
+    key->library = record->library;
+    key->tag = record->tag;
+    key->line = record->line;
+    key->offset = record->offset;
+    if (record->path) key->path.bytes = hl_flight_text(record->path, &key->path.length);
+    adopted = site;
+    if (hl_trie_find(&sites.trie, record->hash, &wanted, is_site, record->ready ? add_adopted : NULL) == site)
+        record->ready = 1;
+}
+
+/* Numbers that the parent's other threads took since are those of the records that came with the flight. */
+static void follow(struct numbers *numbers) {
+    const uint32_t shown = hl_load32(numbers->shown);
+    if (shown > numbers->next) numbers->next = shown < numbers->limit ? shown : numbers->limit;
+    *numbers->shown = numbers->next;
+}
+
+void hl_site_table_become_child(void) {
+    uint32_t site = sites.before_fork > HL_SITE_FIRST + ADDING ? sites.before_fork - ADDING : HL_SITE_FIRST;
+    follow(&sites.numbers);
+    follow(&libraries.numbers);
+    follow(&tags.numbers);
+    for (; site < sites.numbers.next; site++)
+        if (record_page(site)) adopt(site);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What nearly all calls of malloc and free come to, over glibc, in as few instructions as it takes: HL_GATE_SHORT.
+ *
+ * Everything that is unusual (a thread without a lane, a new generation, a location that the lane's cache does not
+ * have, a block with a mapping for itself, figures to publish …) is looked for first. Where there is something, nothing
+ * was done yet, and interpose.c does it all in its general way: so the short way calls nothing that returns to it, and
+ * keeps no registers for it.
+ * Callable from any thread inside malloc.
+ */
+#ifndef HL_SHORT_WAY_H
+#define HL_SHORT_WAY_H
+
+#include "account/lane.h"
+#include "account/location.h"
+#include "allocator/real_malloc.h"
+#include "state/birth_clock.h"
+#include "state/guard.h"
+#include "state/trailer.h"
+
+/* Does the lane follow the clock (GCs, baselines, forks), as far as a word tells? Of one that is not GC.count it is
+ * never the clock. */
+HL_INLINE int hl_short_current(const struct hl_lane *lane) {
+    return HL_LIKELY(hl_look64(hl_gc_counter) + hl_look64(&hl_epochs) == lane->clock);
+}
+
+/* So many births look at epochs before the lane's cache is looked through: as many as it has slots. */
+enum { HL_UNSETTLED_MOST = HL_LOCATION_SLOTS_MOST };
+
+/* Count a block of `size` requested bytes and mark it; 0: nothing was done. `settled`: nothing was freed that the
+ * lane's cache or the thread's ec rests on (K2), and no frame is ZJIT's. */
+HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uintptr_t caller, int settled) {
+    const size_t word = ((const size_t *)block)[-1];
+    const char *ec = hl_ruby_ec();
+    struct hl_frame frame = {0, NULL};
+    if (HL_UNLIKELY(!hl_short_current(lane))) return 0;
+    if (HL_UNLIKELY(word & HL_CHUNK_MAPPED || hl_look32(&hl_flight.header->request))) return 0;
+    if (HL_LIKELY(ec)) {
+        if (HL_UNLIKELY(settled ? ec != hl_thread.ec : !hl_ruby_is_proven(ec))) return 0;
+        if (HL_UNLIKELY(!hl_ruby_frame_near(ec, !settled && hl_ruby_zjit, &frame))) return 0;
+    }
+    const uint64_t key = hl_location_key(caller, hl_thread.tag);
+    const struct hl_location_slot *slot = hl_location_slot(lane->locations, frame.pc, key);
+    if (HL_UNLIKELY(slot->pc != frame.pc || slot->caller != key)) return 0;
+    if (!settled && slot->epoch != hl_location_epoch(frame.pc)) return 0;
+    const uint64_t site = slot->site;
+    struct hl_count *count = slot->count;
+    const size_t room = (word & ~(size_t)HL_CHUNK_FLAGS) - sizeof(size_t) - HL_TRAILER_SIZE, slack = room - size;
+    struct hl_lane_record *record = lane->record;
+    const int64_t live = record->live + (int64_t)size;
+    if (HL_UNLIKELY(slack >= HL_SLACK_ESCAPE)) return 0;
+    if (live > record->high) {
+        if (HL_UNLIKELY(live > lane->publish_above)) return 0;
+        record->high = live;
+    }
+    hl_add(&count->allocations, 1);
+    hl_add(&count->bytes_allocated, size);
+    hl_add((uint64_t *)&record->live, size); /* a signal's handler may have counted since */
+    const uint64_t mark = site << HL_SITE_SHIFT | lane->birth_bits | slack << HL_SLACK_SHIFT;
+    *(uint64_t *)(block + room) = mark | hl_trailer_check(mark, block);
+    return 1;
+}
+
+/* The end of a block that carries our trailer, before anything is done. */
+struct hl_short_death {
+    struct hl_lane *lane;
+    uint64_t *place; /* of the trailer */
+    struct hl_count *count;
+    size_t size;
+    int aged; /* it is of an earlier tick than the present one */
+};
+
+/* 0: it has to go the general way. */
+HL_INLINE int hl_short_death(char *block, struct hl_short_death *death) {
+    const size_t word = ((const size_t *)block)[-1];
+    const size_t room = (word & ~(size_t)HL_CHUNK_FLAGS) - sizeof(size_t) - HL_TRAILER_SIZE;
+    if (HL_UNLIKELY(word & HL_CHUNK_MAPPED)) return 0;
+    death->place = (uint64_t *)(block + room);
+    const uint64_t mark = *death->place;
+    struct hl_lane *lane = death->lane = hl_thread.lane;
+    /* One of these bits is set where the trailer is not valid, or says that the block is watched. */
+    if (HL_UNLIKELY((mark ^ hl_trailer_check(mark, block)) & (HL_CHECK_MASK | HL_WATCHED_BIT) || !lane)) return 0;
+    const size_t slack = mark >> HL_SLACK_SHIFT & 63;
+    const uint32_t site = (uint32_t)(mark >> HL_SITE_SHIFT);
+    if (HL_UNLIKELY(site <= HL_SITE_QUIET || slack == HL_SLACK_ESCAPE || !hl_short_current(lane))) return 0;
+    death->size = room - slack;
+    death->count = hl_lane_find(&lane->counts, site);
+    if (HL_UNLIKELY(!death->count || lane->record->live - (int64_t)death->size < lane->publish_below)) return 0;
+    death->aged = ((uint32_t)(mark >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK) < lane->birth;
+    return 1;
+}
+
+/* Erase the trailer, and count. */
+HL_INLINE void hl_short_end(struct hl_short_death death, int temporary) {
+    *death.place = 0;
+    hl_add(&death.count->frees, 1);
+    hl_add(&death.count->bytes_freed, death.size);
+    if (temporary) hl_add(&death.count->temporary, 1);
+    hl_add((uint64_t *)&death.lane->record->live, -(uint64_t)death.size);
+}
+
+/* The same of a block that is aged; 0: it has to go the general way. */
+HL_INLINE int hl_short_aged_end(struct hl_short_death death) {
+    const struct hl_lane *lane = death.lane;
+    const uint32_t birth = (uint32_t)(*death.place >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK;
+    uint64_t born_ms;
+    if (HL_UNLIKELY(birth < hl_look32(&hl_birth_baseline) || birth >= HL_BIRTH_EXACT)) return 0;
+    if (HL_UNLIKELY(!hl_birth_recent_time(birth, &born_ms))) return 0;
+    hl_short_end(death, lane->birth == birth + 1);
+    hl_lane_age(death.count, lane, birth, born_ms);
+    return 1;
+}
+
+#endif

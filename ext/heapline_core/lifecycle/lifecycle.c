@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Order at the start: what lies below (interpose.c), Ruby?, options, flight, sites, caches, fork handlers, first lane,
+ * gate, companion. Order at fork: before: the turn to fork, sites, counts; after: counts, the turn. At a child's first
+ * call: flight, counts, lanes, sites, gate. Order at the end: report, while the VM still stands; then the flight file
+ * goes, or stays as it is for later. No lock of ours is held across any of these but the turn to fork; nothing is
+ * destroyed.
+ */
+#include "lifecycle/lifecycle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "account/allocator.h"
+#include "account/inheritance.h"
+#include "account/lane.h"
+#include "account/location.h"
+#include "allocator/preload_order.h"
+#include "allocator/real_malloc.h"
+#include "flight/flight.h"
+#include "flight/library.h"
+#include "flight/site_table.h"
+#include "heapline_core.h"
+#include "leaks/leak_file.h"
+#include "leaks/ruby_stack.h"
+#include "lifecycle/companion.h"
+#include "lifecycle/errand.h"
+#include "lifecycle/exit_report.h"
+#include "lifecycle/visit.h"
+#include "objects/objects.h"
+#include "platform/text.h"
+#include "record/gc_events.h"
+#include "record/record_wish.h"
+#include "record/recorder.h"
+#include "state/birth_clock.h"
+#include "state/block_map.h"
+#include "state/options.h"
+#include "vm/heap_pages.h"
+#include "vm/jit_compiler.h"
+#include "vm/native_stack.h"
+#include "vm/object_heap.h"
+#include "vm/ruby_vm.h"
+
+extern char **environ;
+
+enum { SHOWN_BYTES = 200 }; /* of a path in a message */
+
+static int objects_asked;
+static uint64_t begun_ms;
+
+static void close_gate(void) {
+    __atomic_store_n(&hl_gate.open, HL_GATE_CLOSED, __ATOMIC_RELEASE);
+}
+
+/* The one way out: from now on everything is forwarded. Callable from a signal handler. */
+static void become_inert(void) {
+    close_gate();
+    hl_life = HL_LIFE_INERT;
+    __atomic_store_n(&hl_real_kept, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&hl_recording_on, 0, __ATOMIC_SEQ_CST);
+}
+
+/* Where this process cannot have its flight. Pointers into it are still held (by a thread in the middle of counting, by
+ * hooks of the VM): what they reach from now on is nobody's. */
+static void give_up(void) {
+    become_inert();
+    hl_flight_detach();
+}
+
+static void flight_was_cut(void) {
+    give_up();
+    hl_say("another program cut the flight file of process %d: it runs on without accounting", (int)getpid());
+}
+
+/* ---- threads ---- */
+
+/* Runs first among the destructors: what the others allocate and free goes to the shared lane, without Ruby frames. */
+static void thread_ends(void *lane) {
+    struct hl_thread *thread = &hl_thread;
+    if (thread->own == lane) {
+        hl_recorder_thread_ends(lane);
+        hl_lane_release(lane);
+    }
+    thread->own = NULL;
+    thread->exiting = 1;
+    hl_guard_refresh(thread);
+}
+
+/* ---- end ---- */
+
+static int file_is_to_stay(void) {
+    return hl_options.keep || (hl_options.output && hl_options.top_pid == (uint32_t)getpid());
+}
+
+/* Runs in the last at_exit handler: the VM's data is still whole. */
+static void ruby_ends(void) {
+    hl_thread.ended = 1;
+    const int due = hl_exit_report_due();
+    if (due) hl_ruby_flush_output();
+    if (due && hl_options.gc) hl_ruby_collect();
+    if (hl_leak_file_due()) hl_leak_file_at_exit();
+    hl_objects_settle();
+    if (!due) return;
+    hl_object_heap_measure();
+    const int saved = hl_guard_enter(&hl_thread);
+    if (hl_thread.own) {
+        hl_lane_follow(hl_thread.own);
+        hl_lane_publish(hl_thread.own);
+    }
+    hl_allocator_measure(0);
+    hl_flight.header->ended_ns = hl_flight_now();
+    hl_exit_report();
+    hl_guard_leave(&hl_thread, saved);
+}
+
+/* In a vfork child the flight is its parent's. */
+static int has_flight(void) {
+    return hl_life == HL_LIFE_ACTIVE && hl_gate.open && hl_flight.header->pid == (uint32_t)getpid();
+}
+
+void hl_lifecycle_last_call(int status) {
+    struct hl_flight_header *header = hl_flight.header;
+    if (hl_life == HL_LIFE_ACTIVE && !hl_gate.open) hl_inheritance_refuse();
+    if (!has_flight()) return;
+    const int saved = hl_guard_enter(&hl_thread);
+    if (hl_thread.own) hl_lane_publish(hl_thread.own);
+    header->exit_status = (uint32_t)status;
+    header->ended_ns = hl_flight_now();
+    header->state = HL_STATE_EXITED;
+    hl_exit_report();
+    if (!file_is_to_stay()) hl_flight_remove();
+    hl_guard_leave(&hl_thread, saved);
+}
+
+static void set_state(enum hl_state state) {
+    if (!has_flight()) return;
+    hl_flight.header->state = state;
+    hl_leak_file_expect(state != HL_STATE_EXECED);
+}
+
+void hl_lifecycle_before_exec(void) {
+    if (hl_life == HL_LIFE_ACTIVE && !hl_gate.open) hl_inheritance_refuse();
+    set_state(HL_STATE_EXECED);
+    hl_recorder_exec(1);
+}
+
+void hl_lifecycle_exec_failed(void) {
+    set_state(HL_STATE_RUNNING);
+    hl_recorder_exec(0);
+}
+
+static void __attribute__((destructor)) process_ends(void) {
+    if (has_flight() && !hl_ruby.version && hl_leak_file_due()) hl_leak_file_at_exit();
+    hl_lifecycle_last_call(0);
+}
+
+/* ---- fork ---- */
+
+/* The thread between before_fork and what comes after: one at a time, for what it prepares is one. What it took
+ * is given back, whatever became of the accounting in between. */
+static struct hl_thread *forking;
+static int child_was_seen;    /* by after_fork_child; else by nobody, and it counts in memory alone */
+static uint32_t forks_within; /* in signal handlers of that thread: they are let by */
+
+static void wait_for_turn_to_fork(void) {
+    struct hl_thread *nobody = NULL;
+    while (!__atomic_compare_exchange_n(&forking, &nobody, &hl_thread, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        nobody = NULL;
+        sched_yield();
+    }
+}
+
+/* Is the fork that ends here one that before_fork prepared? */
+static int was_prepared(void) {
+    if (__atomic_load_n(&forking, __ATOMIC_RELAXED) != &hl_thread) return 0;
+    if (!forks_within) return 1;
+    forks_within--;
+    return 0;
+}
+
+static void end_turn_to_fork(void) {
+    __atomic_store_n(&forking, NULL, __ATOMIC_RELEASE);
+}
+
+static void before_fork(void) {
+    if (hl_life != HL_LIFE_ACTIVE || hl_options.nofollow || hl_thread.twin) return;
+    if (__atomic_load_n(&forking, __ATOMIC_RELAXED) == &hl_thread) {
+        forks_within++;
+        return;
+    }
+    if (!hl_gate.open) hl_lifecycle_step();
+    const int saved = hl_guard_enter(&hl_thread);
+    wait_for_turn_to_fork();
+    hl_site_table_before_fork();
+    hl_inheritance_prepare();
+    errno = saved;
+}
+
+static void after_fork_parent(void) {
+    if (hl_thread.twin || !was_prepared()) return;
+    const int saved = errno;
+    hl_inheritance_begin();
+    end_turn_to_fork();
+    hl_guard_leave(&hl_thread, saved);
+}
+
+/* The child's flight begins as its parent's was at the fork; a baseline keeps inherited and own growth apart. */
+static void become_child(void) {
+    hl_cell_ref inherited;
+    hl_lane_stop(hl_thread.own);
+    int failed = hl_flight_begin_child(hl_inheritance_header(), child_was_seen);
+    child_was_seen = 0;
+    if (!failed) failed = hl_inheritance_take(hl_lane_each_chunk, &inherited);
+    if (!failed) failed = hl_flight_become_child();
+    if (!failed) failed = hl_lane_after_fork_child(hl_thread.own, inherited);
+    if (failed) {
+        give_up();
+        hl_say("process %d runs without accounting: %s", (int)getpid(), strerror(-failed));
+        return;
+    }
+    hl_errand_after_fork_child();
+    hl_site_table_become_child();
+    hl_lane_baseline(HL_BASELINE_FORK);
+    hl_objects_become_child();
+    hl_heap_pages_become_child();
+    hl_flight_show_child();
+    hl_recorder_become_child();
+    hl_gate_open();
+}
+
+static void after_fork_child(void) {
+    if (hl_life == HL_LIFE_ACTIVE && (hl_options.nofollow || hl_thread.twin)) become_inert();
+    if (hl_thread.twin || !was_prepared()) return;
+    const int saved = errno;
+    hl_inheritance_come_into();
+    child_was_seen = 1;
+    end_turn_to_fork();
+    close_gate();
+    hl_guard_leave(&hl_thread, saved);
+}
+
+/* A child gets its flight at its first call, so that one that just executes another program costs nothing and leaves
+ * nothing. A child that no fork handler saw (a bare clone) comes here too: its gate was wiped. */
+static void adopt_child(void) {
+    if (hl_thread.busy) return; /* what heapline asks of the C library meanwhile may allocate */
+    if (hl_flight.header->pid == (uint32_t)getpid()) {
+        hl_gate_open();
+        return;
+    }
+    const int saved = hl_guard_enter(&hl_thread);
+    end_turn_to_fork(); /* of a thread that the child has not */
+    become_child();
+    hl_guard_leave(&hl_thread, saved);
+}
+
+/* ---- start ---- */
+
+/* Until the VM is there, each counted call asks for it here. */
+static uint64_t wait_for_ruby(void) {
+    struct hl_thread *thread = &hl_thread;
+    const int saved = hl_guard_enter(thread);
+    const int attached = hl_ruby_attach(ruby_ends);
+    if (attached) hl_leak_file_expect(1);
+    if (attached && hl_options.objects && !objects_asked) {
+        objects_asked = 1;
+        hl_objects_ask();
+    }
+    if (attached && hl_recording()) hl_gc_events_ask();
+    hl_guard_leave(thread, saved);
+    return attached ? hl_gc_count() : 0;
+}
+
+/* What a program that is not Ruby has for a GC count: the lifespans of its blocks are times. */
+static uint64_t tenths_of_seconds(void) {
+    return (hl_birth_ms() - begun_ms) / 100;
+}
+
+static void choose_key(void) {
+    const void *random = (const void *)getauxval(AT_RANDOM);
+    if (random) memcpy(&hl_trailer_key, random, sizeof(hl_trailer_key));
+    hl_trailer_key |= 1;
+}
+
+static void begin_recording(void) {
+    const struct hl_record_wish wish = hl_record_wish();
+    if (wish.drain) hl_recorder_begin(wish);
+}
+
+/* Everything that counting needs; 0 or -errno. */
+static int make_ready(void) {
+    char directory[HL_DIRECTORY_BYTES];
+    const char *problem;
+    choose_key();
+    hl_options_directory(directory);
+    int failed = hl_flight_create(directory, &problem);
+    if (!failed && problem && !hl_options.quiet)
+        hl_say("%.*s: %s: counts are kept in memory only and will not outlive the process (HEAPLINE_DIR names another "
+               "directory)",
+               SHOWN_BYTES, directory, problem);
+    if (!failed) failed = hl_site_table_create(hl_options.sites);
+    if (!failed) failed = hl_lane_create();
+    if (!failed) failed = hl_location_create();
+    hl_library_begin();
+    if (!failed && hl_options.blocks) failed = hl_stack_create();
+    if (!failed && hl_options.blocks) failed = hl_ruby_stack_create();
+    if (!failed && hl_options.blocks) failed = hl_block_map_create();
+    if (failed) return failed;
+    if (hl_flight.fd >= 0) hl_flight_guard(flight_was_cut);
+    hl_text(hl_flight.header->ruby, sizeof(hl_flight.header->ruby), "%s",
+            hl_ruby.description ? hl_ruby.description : "");
+    hl_real_describe(hl_flight.header->allocator, sizeof(hl_flight.header->allocator));
+    hl_text(hl_flight.header->options, sizeof(hl_flight.header->options), "%s",
+            getenv("HEAPLINE") ? getenv("HEAPLINE") : "");
+    begun_ms = hl_birth_ms();
+    hl_gc_count = hl_ruby.version ? wait_for_ruby : tenths_of_seconds;
+    hl_visit_prepare();
+    hl_heap_pages_begin();
+    begin_recording();
+    return 0;
+}
+
+static int is_wanted(void) {
+    if (getauxval(AT_SECURE)) return 0;
+    hl_options_read();
+    if (!hl_ruby_present() && !hl_options.any) return 0;
+    hl_jit_find();
+    if (hl_options.nofollow && hl_options.top_pid && hl_options.top_pid != (uint32_t)getpid()) {
+        hl_preload_withdraw();
+        return 0;
+    }
+    return 1;
+}
+
+/* A Ruby process that executes another program has ended as far as we are concerned. */
+static void stay_inert(void) {
+    char directory[HL_DIRECTORY_BYTES];
+    const int saved = errno;
+    become_inert();
+    if (getauxval(AT_SECURE)) return;
+    hl_options_directory(directory);
+    hl_flight_remove_earlier(directory);
+    errno = saved;
+}
+
+static void begin(void) {
+    if (!is_wanted()) {
+        stay_inert();
+        return;
+    }
+    hl_preload_put_first();
+    hl_exit_report_prepare();
+    hl_leak_file_prepare();
+    int failed = make_ready();
+    if (failed) {
+        hl_flight_remove();
+        give_up();
+        hl_say("cannot start: %s: the program runs without accounting", strerror(-failed));
+        return;
+    }
+    hl_life_step = hl_lifecycle_step;
+    hl_lane_call_at_end(thread_ends);
+    hl_lane_asked = hl_errand_ask;
+    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    madvise(&hl_gate, sizeof(hl_gate), MADV_WIPEONFORK);
+    hl_lane_own(&hl_thread);
+    hl_life = HL_LIFE_ACTIVE;
+    hl_real_kept = hl_real_chunked && !hl_block_tail_size ? HL_TRAILER_SIZE : 0;
+    hl_gate_open();
+    hl_leak_file_expect(1);
+    hl_companion_begin();
+}
+
+HL_COLD void hl_lifecycle_step(void) {
+    if (hl_life != HL_LIFE_WAITING && hl_life != HL_LIFE_ACTIVE) return;
+    if (hl_life == HL_LIFE_WAITING && environ) {
+        const int saved = hl_guard_enter(&hl_thread);
+        hl_life = HL_LIFE_STARTING;
+        begin();
+        hl_guard_leave(&hl_thread, saved);
+    } else if (hl_life == HL_LIFE_ACTIVE) {
+        adopt_child();
+    }
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "lifecycle/visit.h"
+
+#include <cpuid.h>
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <unistd.h>
+
+#include "flight/flight.h"
+#include "flight/library.h"
+#include "flight/shared_guard.h"
+#include "flight/site_table.h"
+#include "lifecycle/errand.h"
+#include "platform/text.h"
+#include "state/guard.h"
+#include "vm/native_walk.h"
+#include "vm/ruby_vm.h"
+
+enum {
+    STACK_BYTES = 64 * 1024,
+    VECTOR_BYTES = 16 * 1024,
+    OWN_FRAMES = 16, /* of the C library, between its caller and the system call */
+};
+
+/* The kernel's own results of a system call that is to be made again. */
+enum { RESTART = 512, RESTART_NO_INTERRUPT = 513, RESTART_BLOCK = 516 };
+enum { SYSCALL_BYTES = 2 }; /* of the instruction */
+
+/* Used by the thread that enters, addressed by name below. */
+struct user_regs_struct hl_visit_registers HL_HIDDEN;
+char hl_visit_vectors[VECTOR_BYTES] __attribute__((aligned(64))) HL_HIDDEN;
+static char stack[STACK_BYTES] __attribute__((aligned(64)));
+
+void hl_visit(void) HL_HIDDEN __attribute__((used));
+extern const char hl_visit_enter[] HL_HIDDEN, hl_visit_end[] HL_HIDDEN;
+
+/* By their offsets in hl_visit_registers. */
+#define RESTORE(offset, name) "movq hl_visit_registers+" #offset "(%rip), %" #name "\n\t"
+#define RESTORE_GENERAL                                                                                                \
+    RESTORE(0, r15)                                                                                                    \
+    RESTORE(8, r14)                                                                                                    \
+    RESTORE(16, r13)                                                                                                   \
+    RESTORE(24, r12)                                                                                                   \
+    RESTORE(32, rbp)                                                                                                   \
+    RESTORE(40, rbx)                                                                                                   \
+    RESTORE(48, r11)                                                                                                   \
+    RESTORE(56, r10)                                                                                                   \
+    RESTORE(64, r9)                                                                                                    \
+    RESTORE(72, r8)                                                                                                    \
+    RESTORE(80, rax)                                                                                                   \
+    RESTORE(88, rcx)                                                                                                   \
+    RESTORE(96, rdx)                                                                                                   \
+    RESTORE(104, rsi)                                                                                                  \
+    RESTORE(112, rdi)
+#define ALL_VECTORS "movl $-1, %eax\n\tmovl $-1, %edx\n\t"
+
+/* There is no return address: unwinding ends here. What begins it the visitor knows. */
+__asm__(".pushsection .text\n"
+        ".p2align 4\n"
+        ".hidden hl_visit_enter, hl_visit_end\n"
+        ".globl hl_visit_enter, hl_visit_end\n"
+        ".type hl_visit_enter, @function\n"
+        "hl_visit_enter:\n\t"
+        ".cfi_startproc\n\t"
+        ".cfi_undefined rip\n\t"
+        "cld\n\t" ALL_VECTORS "xsave64 hl_visit_vectors(%rip)\n\t"
+        "call hl_visit\n\t" ALL_VECTORS "xrstor64 hl_visit_vectors(%rip)\n\t"
+        "pushq hl_visit_registers+144(%rip)\n\tpopfq\n\t" /* the flags */
+        RESTORE_GENERAL "movq hl_visit_registers+152(%rip), %rsp\n\t"
+        "jmp *hl_visit_registers+128(%rip)\n"
+        "hl_visit_end:\n\t"
+        ".cfi_endproc\n\t"
+        ".size hl_visit_enter, .-hl_visit_enter\n"
+        ".popsection\n");
+_Static_assert(offsetof(struct user_regs_struct, eflags) == 144 && offsetof(struct user_regs_struct, rsp) == 152 &&
+                   offsetof(struct user_regs_struct, rip) == 128 && offsetof(struct user_regs_struct, rax) == 80,
+               "the offsets above");
+
+/* ---- where the thread waits ---- */
+
+/* The first return address outside of the object that makes the system call; 0: it cannot be told. */
+static uintptr_t find_caller(const struct user_regs_struct *registers) {
+    struct hl_registers at = {registers->rip, registers->rsp, registers->rbp};
+    const void *library = hl_library_map(at.pc);
+    if (!library || hl_unwind_create()) return 0;
+    hl_native_begin(&hl_thread, at.rsp);
+    for (int frame = 0; frame < OWN_FRAMES && hl_native_step(&hl_thread, &at) > 0; frame++)
+        if (hl_library_map(at.pc) != library) return at.pc;
+    return 0;
+}
+
+/* Those that Ruby waits in, and begins again after it has looked for interrupts. */
+static int ruby_begins_again(long number) {
+    static const short calls[] = {SYS_read,   SYS_write,    SYS_writev, SYS_poll,  SYS_ppoll,
+                                  SYS_select, SYS_pselect6, SYS_wait4,  SYS_waitid};
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        if (calls[i] == number) return 1;
+    return 0;
+}
+
+/* The thread's ec, proven by its thread's pointer back to it. */
+static char *proven_ec(void) {
+    char *ec = hl_ruby_ec();
+    if (!hl_ruby.layout || hl_ruby.public_only || !hl_ruby.layout->ec_interrupts || !ec) return NULL;
+    const char *thread = *(char **)(ec + hl_ruby.layout->ec_thread);
+    return thread && *(char **)(thread + hl_ruby.layout->thread_ec) == ec ? ec : NULL;
+}
+
+static int is_function(uintptr_t address) {
+    uintptr_t begin;
+    return hl_native_in_vm(address) && hl_unwind_function(address, &begin) && begin == address;
+}
+
+/* The function by which Ruby wakes the thread from its sleep: it stands in the thread's struct before its argument, the
+ * thread (V2). NULL: it does not sleep, or it cannot be told. */
+static void (*find_waker(uintptr_t thread))(void *) {
+    enum { BYTES_IN_DATA = 480 }; /* of Ruby 4.1's main thread, which is no block */
+    void (*waker)(void *) = NULL;
+    const uintptr_t *words = (const uintptr_t *)thread;
+    const size_t bytes = (char *)thread == hl_ruby.lasting_thread ? BYTES_IN_DATA : hl_ruby.thread_usable;
+    unsigned found = 0;
+    for (size_t i = 0; i + 1 < bytes / sizeof(*words); i++)
+        if (words[i + 1] == thread && is_function(words[i])) {
+            memcpy(&waker, &words[i], sizeof(waker));
+            found++;
+        }
+    return found == 1 ? waker : NULL;
+}
+
+/* ---- the visit ---- */
+
+struct way {
+    char *ec; /* NULL: no safe point comes of it */
+    void (*waker)(void *);
+};
+
+/* How to bring the thread to a safe point. */
+static struct way find_way(const struct user_regs_struct *registers, uintptr_t caller) {
+    struct way way = {0};
+    const long number = (long)registers->orig_rax;
+    char *ec = caller && hl_native_in_vm(caller) ? proven_ec() : NULL;
+    if (!ec || (number != SYS_futex && !ruby_begins_again(number))) return way;
+    if (number == SYS_futex && !(way.waker = find_waker(*(uintptr_t *)(ec + hl_ruby.layout->ec_thread)))) return way;
+    way.ec = ec;
+    return way;
+}
+
+static void name_place(struct hl_visit_door *door, uintptr_t caller) {
+    const struct hl_library library = hl_library_at(caller);
+    size_t length = 0;
+    const char *path = library.number ? hl_flight_text(hl_library_name(library.number), &length) : NULL;
+    hl_text(door->where, sizeof(door->where), "%.*s", (int)length, path ? path : "");
+}
+
+/* *ends_wait: the system call returns EINTR. */
+static enum hl_visit_found look(const struct user_regs_struct *registers, struct hl_visit_door *door, int *ends_wait) {
+    const uintptr_t caller = find_caller(registers);
+    const struct way way = find_way(registers, caller);
+    door->where[0] = 0;
+    if (!hl_errand_visit(way.ec != NULL)) return HL_VISIT_NO_VM;
+    if (!way.ec) {
+        name_place(door, caller);
+        return HL_VISIT_ELSEWHERE;
+    }
+    __atomic_fetch_or((uint32_t *)(way.ec + hl_ruby.layout->ec_interrupts), HL_INTERRUPT_JOB, __ATOMIC_SEQ_CST);
+    if (way.waker) way.waker(*(void **)(way.ec + hl_ruby.layout->ec_thread));
+    *ends_wait = !way.waker;
+    return HL_VISIT_PASSES;
+}
+
+/* Does a handler run as soon as signals are let in again, and one that interrupts even what may be begun again? */
+static int is_interrupted(const sigset_t *blocked, int always) {
+    sigset_t pending;
+    struct sigaction action;
+    sigpending(&pending);
+    for (int number = 1; number < NSIG; number++) {
+        if (!sigismember(&pending, number) || sigismember(blocked, number) || hl_guard_sigaction(number, NULL, &action))
+            continue;
+        if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && (always || !(action.sa_flags & SA_RESTART)))
+            return 1;
+    }
+    return 0;
+}
+
+/* As the kernel makes a system call again (V1). What it would not, since the rest of its time is not known, begins
+ * anew: nothing has happened that the program asked for. */
+static void resume(struct user_regs_struct *registers, const sigset_t *blocked) {
+    const long result = (long)registers->rax;
+    if (result != -RESTART_NO_INTERRUPT && is_interrupted(blocked, result != -RESTART)) {
+        registers->rax = (unsigned long long)-EINTR;
+        return;
+    }
+    registers->rax = result == -RESTART_BLOCK ? SYS_restart_syscall : registers->orig_rax;
+    registers->rip -= SYSCALL_BYTES;
+}
+
+void hl_visit(void) {
+    struct user_regs_struct *registers = &hl_visit_registers;
+    struct hl_visit_door *door = &hl_flight.header->visit;
+    enum hl_visit_found found = HL_VISIT_BUSY;
+    sigset_t all, before;
+    const int error = errno;
+    int ends_wait = 0;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    if (hl_life == HL_LIFE_ACTIVE && hl_gate.open && !hl_thread.busy) {
+        const int saved = hl_guard_enter(&hl_thread);
+        found = look(registers, door, &ends_wait);
+        hl_guard_leave(&hl_thread, saved);
+    }
+    if (ends_wait)
+        registers->rax = (unsigned long long)-EINTR;
+    else
+        resume(registers, &before);
+    door->found = found;
+    __atomic_fetch_add(&door->visits, 1, __ATOMIC_RELEASE);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+}
+
+/* What the processor and the kernel have of vector registers must fit. */
+static int vectors_fit(void) {
+    uint32_t eax, ebx, ecx, edx;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE)) return 0;
+    return __get_cpuid_count(13, 0, &eax, &ebx, &ecx, &edx) && ebx && ebx <= VECTOR_BYTES;
+}
+
+void hl_visit_prepare(void) {
+    struct hl_visit_door *door = &hl_flight.header->visit;
+    if (!vectors_fit()) return;
+    door->end = (uintptr_t)hl_visit_end;
+    door->registers = (uintptr_t)&hl_visit_registers;
+    door->stack = (uintptr_t)stack;
+    door->stack_bytes = STACK_BYTES;
+    door->enter = (uintptr_t)hl_visit_enter;
+}

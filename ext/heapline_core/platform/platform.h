@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The room platform.
+ *   owns: what compiler and kernel give: attributes, system calls, own memory and processes, text, tables
+ *   invariant: nothing here knows of Ruby, of blocks or of the flight file, or calls malloc
+ *   uses: none
+ *
+ * What the compiler and the platform give, under names of our own: the only header with attributes and builtins.
+ */
+#ifndef HL_PLATFORM_H
+#define HL_PLATFORM_H
+
+#include <stdint.h>
+
+#define HL_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define HL_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define HL_EXPORT __attribute__((visibility("default")))
+#define HL_COLD __attribute__((cold, noinline))
+#define HL_NOINLINE __attribute__((noinline))
+#define HL_INLINE static inline __attribute__((always_inline))
+#define HL_CALLER ((uintptr_t)__builtin_return_address(0))
+#define HL_WEAK __attribute__((weak))
+/* On what the hot path reads: addressed directly, not through the global offset table. */
+#define HL_HIDDEN __attribute__((visibility("hidden")))
+/* What nearly every call reads and hardly any writes, together: so it takes few cache lines. */
+#define HL_HOT __attribute__((section("heapline_hot")))
+
+/* One TLS access is one load relative to the thread pointer; the object must then be loaded at start-up. */
+#define HL_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+
+/* The sanitizer sees no assembler. */
+#if defined(__SANITIZE_THREAD__)
+#define HL_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HL_THREAD_SANITIZER 1
+#endif
+#endif
+
+#if !defined(__x86_64__)
+#error "heapline supports x86-64 Linux only: the Ruby frame layouts were measured there"
+#endif
+
+/* The address that thread-local offsets count from: the thread control block begins with its own address. */
+HL_INLINE char *hl_thread_pointer(void) {
+    char *address;
+    __asm__("movq %%fs:0, %0" : "=r"(address));
+    return address;
+}
+
+/* A word of this thread's at an offset from there. */
+HL_INLINE char *hl_thread_word(intptr_t offset) {
+    char *word;
+    __asm__ volatile("movq %%fs:(%1), %0" : "=r"(word) : "r"(offset));
+    return word;
+}
+
+/* A system call that leaves errno alone: for who runs with another thread's thread pointer. -errno. */
+HL_INLINE long hl_quiet_syscall(long number, long first, long second, long third, long fourth) {
+    long result;
+    register long r10 __asm__("r10") = fourth;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(first), "S"(second), "d"(third), "r"(r10)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+HL_INLINE uint32_t hl_load32(const uint32_t *field) {
+    return __atomic_load_n(field, __ATOMIC_RELAXED);
+}
+HL_INLINE uint64_t hl_load64(const uint64_t *field) {
+    return __atomic_load_n(field, __ATOMIC_RELAXED);
+}
+
+/* The same where a call reads the word once: whole, since it is aligned, and free to be an instruction's operand. */
+HL_INLINE uint32_t hl_look32(const uint32_t *field) {
+#ifdef HL_THREAD_SANITIZER
+    return hl_load32(field);
+#else
+    return *field;
+#endif
+}
+HL_INLINE uint64_t hl_look64(const uint64_t *field) {
+#ifdef HL_THREAD_SANITIZER
+    return hl_load64(field);
+#else
+    return *field;
+#endif
+}
+
+/* Counters with one writer: whole words for a reader at any time, and one instruction for the writer, so that a signal
+ * handler that counts too comes before or after it. */
+HL_INLINE void hl_add(uint64_t *counter, uint64_t amount) {
+#ifdef HL_THREAD_SANITIZER
+    __atomic_store_n(counter, *counter + amount, __ATOMIC_RELAXED);
+#else
+    __asm__("addq %1, %0" : "+m"(*counter) : "er"(amount));
+#endif
+}
+
+/* Counters with several writers, off the hot path. */
+HL_INLINE void hl_add_shared(uint64_t *counter, uint64_t amount) {
+    __atomic_fetch_add(counter, amount, __ATOMIC_RELAXED);
+}
+
+#endif

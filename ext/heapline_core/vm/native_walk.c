@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "vm/native_walk.h"
+
+#include <string.h>
+#include <ucontext.h>
+
+#include "flight/library.h"
+#include "platform/probe.h"
+
+enum { PAGE = 4096, NEAR_PAGES = 64 };
+
+struct hl_native_vm hl_native_vm;
+
+HL_COLD void hl_native_find_vm(void) {
+    struct hl_loaded object;
+    if (!hl_library_loaded((uintptr_t)hl_ruby.rb_thread_current, &object)) return;
+    hl_native_vm.begin = object.begin;
+    __atomic_store_n(&hl_native_vm.size, object.end - object.begin, __ATOMIC_RELEASE);
+}
+
+static int can_be_read(uintptr_t address) {
+    uint64_t word;
+    return !hl_probe(&word, (const void *)address, sizeof(word));
+}
+
+HL_COLD int hl_native_look_at_page(struct hl_thread *thread, uintptr_t address) {
+    const uintptr_t page = address & ~(uintptr_t)(PAGE - 1);
+    if (address % 8 || !can_be_read(address)) return 0;
+    if (page != thread->stack_to) thread->stack_from = page;
+    thread->stack_to = page + PAGE;
+    return 1;
+}
+
+/* A stack that has grown down reaches what is known with no page between that cannot be read. */
+HL_COLD void hl_native_begin_elsewhere(struct hl_thread *thread, uintptr_t rsp) {
+    const uintptr_t page = rsp & ~(uintptr_t)(PAGE - 1);
+    uintptr_t next = page + PAGE;
+    if (thread->stack_from - page <= (uintptr_t)NEAR_PAGES * PAGE)
+        while (next < thread->stack_from && can_be_read(next)) next += PAGE;
+    if (next != thread->stack_from) thread->stack_to = page + PAGE;
+    thread->stack_from = page;
+}
+
+/* Addresses are those of calls' returns (unwind_rule.h); this one is of the next instruction. */
+static uintptr_t behind(uintptr_t instruction) {
+    return instruction + 1;
+}
+
+HL_COLD int hl_native_leave_handler(struct hl_thread *thread, struct hl_registers *at) {
+    /* mov $15, %rax; syscall: rt_sigreturn */
+    static const uint8_t returning[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    uint8_t code[sizeof(returning)];
+    const ucontext_t *context = (const ucontext_t *)at->rsp;
+    const greg_t *registers = context->uc_mcontext.gregs;
+    if (hl_probe(code, (const void *)at->pc, sizeof(code)) || memcmp(code, returning, sizeof(code))) return 0;
+    if (!hl_native_may_read(thread, (uintptr_t)&registers[REG_RBP]) ||
+        !hl_native_may_read(thread, (uintptr_t)&registers[REG_RIP]))
+        return 0;
+    *at = (struct hl_registers){behind((uintptr_t)registers[REG_RIP]), (uintptr_t)registers[REG_RSP],
+                                (uintptr_t)registers[REG_RBP]};
+    return 1;
+}
+
+HL_COLD int hl_native_leave_jit(struct hl_thread *thread, struct hl_registers *at, uintptr_t *tag) {
+    while (*tag) {
+        const uintptr_t here = *tag, *words = (const uintptr_t *)here;
+        if (!hl_native_may_read(thread, here) || !hl_native_may_read(thread, here + HL_TAG_OUTER)) return 0;
+        *tag = words[HL_TAG_OUTER / sizeof(*words)];
+        if (*tag <= here) *tag = 0; /* an outer one lies above: this is none, or the last */
+        if (here <= at->rsp) continue;
+        /* As __builtin_setjmp of the compilers has them. Of a VM that was built with the C library's (Debian's 3.3 and
+         * 3.4, which have no YJIT) they are something else, and refused. */
+        const uintptr_t *jump = words + HL_TAG_JUMP / sizeof(*words);
+        const struct hl_registers target = {behind(jump[1]), jump[2], jump[0]};
+        if (target.rsp <= at->rsp || target.rsp > here || !hl_native_in_vm(target.pc)) return 0;
+        *at = target;
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- the interpreter ---- */
+
+/* It is the VM's longest function or nearly so: 22 kB in Ruby 4.0.1. */
+enum { SHORTEST = 4096 };
+
+struct hl_interpreter hl_interpreter;
+
+HL_COLD void hl_interpreter_find(uint64_t pc) {
+    uint64_t instruction;
+    uintptr_t begin;
+    /* A frame's pc is that of its next instruction. */
+    if (hl_probe(&instruction, (const void *)pc, sizeof(instruction)) || !hl_native_in_vm(instruction)) return;
+    const uintptr_t size = hl_unwind_function(instruction, &begin);
+    if (size < SHORTEST || size > UINT32_MAX || !hl_native_in_vm(begin)) return;
+    __atomic_store_n(&hl_interpreter.bounds, (uint64_t)(begin - hl_native_vm.begin) << 32 | size, __ATOMIC_RELAXED);
+}
+
+HL_COLD void hl_interpreter_learn_caller(uint64_t address) {
+    for (unsigned i = 0; i < HL_INTERPRETER_CALLERS; i++) {
+        uint64_t there = 0;
+        if (__atomic_compare_exchange_n(&hl_interpreter.callers[i], &there, address, 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED) ||
+            there == address)
+            return;
+    }
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walking the machine's stack of the running thread, a frame at a time, by the rules of unwind_rule.h.
+ *
+ * N2  No word is read that was not found to be mapped: each thread remembers the piece of stack that it walked before.
+ * Callable from any thread inside malloc; no lock, and a system call only where the stack reaches a new page.
+ */
+#ifndef HL_NATIVE_WALK_H
+#define HL_NATIVE_WALK_H
+
+#include <stdint.h>
+
+#include "state/guard.h"
+#include "vm/ruby_vm.h"
+#include "vm/unwind_rule.h"
+
+/* Of heapline itself, between a walk and who called malloc. */
+enum { HL_NATIVE_OWN_FRAMES = 16 };
+
+/* What a step comes to. */
+enum { HL_NATIVE_START = -1, HL_NATIVE_LOST = 0, HL_NATIVE_CALLER = 1 };
+
+struct hl_registers {
+    uintptr_t pc, rsp, rbp;
+};
+
+/* The object that holds the VM; `size` 0: not known (yet). */
+struct hl_native_vm {
+    uintptr_t begin, size;
+};
+extern struct hl_native_vm hl_native_vm HL_HIDDEN;
+
+/* Where the function that says so is, by all three registers at one instruction. */
+#define HL_REGISTERS_HERE(at)                                                                                          \
+    __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"                                           \
+                     : "=&r"((at).pc), "=&r"((at).rsp), "=&r"((at).rbp))
+
+/* A walk from `rsp` begins: on another fiber's stack perhaps, or another part of this one. */
+void hl_native_begin_elsewhere(struct hl_thread *thread, uintptr_t rsp);
+void hl_native_find_vm(void);
+
+HL_INLINE void hl_native_begin(struct hl_thread *thread, uintptr_t rsp) {
+    if (HL_UNLIKELY(!hl_native_vm.size) && hl_ruby.rb_thread_current) hl_native_find_vm();
+    if (HL_UNLIKELY(rsp - thread->stack_from >= thread->stack_to - thread->stack_from))
+        hl_native_begin_elsewhere(thread, rsp);
+}
+
+/* Extend what this thread knows to be mapped of its stack by the page of `address` (N2). */
+int hl_native_look_at_page(struct hl_thread *thread, uintptr_t address);
+
+HL_INLINE int hl_native_may_read(struct hl_thread *thread, uintptr_t address) {
+    if (HL_LIKELY(address - thread->stack_from < thread->stack_to - thread->stack_from)) return address % 8 == 0;
+    return hl_native_look_at_page(thread, address);
+}
+
+/* To the caller; else the walk ends: there is none (HL_NATIVE_START), or nobody knows (HL_NATIVE_LOST). */
+HL_INLINE int hl_native_step(struct hl_thread *thread, struct hl_registers *at) {
+    const struct hl_unwind_rule rule = hl_unwind_rule(at->pc);
+    const intptr_t offset = rule.offset;
+    uintptr_t end, from;
+    if (HL_LIKELY(rule.base == HL_UNWIND_RSP)) {
+        from = end = at->rsp + (uintptr_t)offset;
+    } else {
+        if (rule.base == HL_UNWIND_STOP) return offset ? HL_NATIVE_START : HL_NATIVE_LOST;
+        from = end = at->rbp + (uintptr_t)offset;
+        if (rule.base == HL_UNWIND_BEHIND_RBP) {
+            if (end < at->rsp || !hl_native_may_read(thread, end)) return HL_NATIVE_LOST;
+            end = *(uintptr_t *)end;
+            from = at->rbp;
+        }
+    }
+    if (end <= at->rsp || !hl_native_may_read(thread, end - sizeof(uintptr_t))) return HL_NATIVE_LOST;
+    if (rule.saved_rbp || rule.base == HL_UNWIND_BEHIND_RBP) {
+        const uintptr_t saved = from + (uintptr_t)(intptr_t)rule.saved_rbp;
+        if (saved < at->rsp || !hl_native_may_read(thread, saved)) return HL_NATIVE_LOST;
+        at->rbp = *(uintptr_t *)saved;
+    }
+    at->pc = ((uintptr_t *)end)[-1];
+    at->rsp = end;
+    return at->pc ? HL_NATIVE_CALLER : HL_NATIVE_START;
+}
+
+/* From a handler's return, to where the signal came; 0: it is none. */
+int hl_native_leave_handler(struct hl_thread *thread, struct hl_registers *at);
+
+/* From code of the VM's JIT, to the function of the VM that runs it: that has set a jump's target, in the innermost tag
+ * from `at` on. `*tag`: the VM's innermost, moved on to what lies further out. 0: it cannot be told. */
+int hl_native_leave_jit(struct hl_thread *thread, struct hl_registers *at, uintptr_t *tag);
+
+HL_INLINE int hl_native_in_vm(uintptr_t pc) {
+    return pc - hl_native_vm.begin < hl_native_vm.size;
+}
+
+/* ---- the interpreter ----
+ *
+ * The function of the VM that runs Ruby's instructions, as it is met on the machine's stack.
+ *
+ * It has no exported name. But each instruction of compiled code begins with the address of its part of that function:
+ * the code of any running frame leads to it, and the unwind tables to its bounds. Code of it that the compiler put
+ * elsewhere, because it is rarely run, is known by who called it: the few such places are learned as they are met.
+ */
+
+enum { HL_INTERPRETER_CALLERS = 4 };
+
+struct hl_interpreter {
+    uint64_t bounds; /* where it begins, in bytes from the VM's library << 32 | size; 0: not known yet */
+    uint64_t callers[HL_INTERPRETER_CALLERS]; /* return addresses in those who call it */
+};
+extern struct hl_interpreter hl_interpreter HL_HIDDEN;
+
+/* Find it by the code that a Ruby frame runs, at `pc`. */
+void hl_interpreter_find(uint64_t pc);
+void hl_interpreter_learn_caller(uint64_t address);
+
+/* Is this return address, of a frame of the VM's library, in it? */
+HL_INLINE int hl_interpreter_has(uintptr_t address) {
+    const uint64_t bounds = hl_load64(&hl_interpreter.bounds);
+    return address - hl_native_vm.begin - (bounds >> 32) < (uint32_t)bounds;
+}
+
+HL_INLINE int hl_interpreter_called_by(uintptr_t address) {
+    for (unsigned i = 0; i < HL_INTERPRETER_CALLERS; i++)
+        if (hl_load64(&hl_interpreter.callers[i]) == address) return 1;
+    return 0;
+}
+
+#endif

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The own walk: path, line and label of a control frame, from the layouts in ruby_vm.h.
+ *
+ * With the GVL and outside GC, Ruby's memory is read directly. Without (a blocking region, another thread may be
+ * compacting), each read is probed and the result must prove itself: the code that was found has to contain the pc.
+ */
+#include "vm/ruby_frame.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "flight/flight.h"
+#include "flight/site_table.h"
+#include "platform/probe.h"
+#include "state/block_map.h"
+#include "state/options.h"
+#include "state/trailer.h"
+#include "vm/ruby_vm.h"
+
+hl_line_provider *hl_location_provider = hl_ruby_line_of_frame;
+void (*hl_ruby_ractor_comes)(void);
+uint32_t hl_ruby_ractors_came;
+
+enum { T_CLASS = 0x02, T_MODULE = 0x03, T_STRING = 0x05, T_ARRAY = 0x07, T_IMEMO = 0x1a };
+enum { TYPE_MASK = 0x1f, NOEMBED = 1 << 13, ARRAY_EMBED = 1 << 13, HEAP_LENGTH = 16, HEAP_POINTER = 24 };
+enum { IMEMO_SVAR = 2, IMEMO_METHOD = 6, HIGHEST_NIL = 8, EP_LOCAL = 2 };
+
+static HL_THREAD_LOCAL int gc_begins;
+
+void hl_ruby_gc_begins(int is) {
+    gc_begins = is;
+}
+
+static int may_read_directly(void) {
+    return hl_ruby.ruby_thread_has_gvl_p() && (gc_begins || !hl_ruby.rb_during_gc());
+}
+
+int hl_ruby_may_be_asked(void) {
+    return hl_ruby.attached && hl_ruby.ruby_native_thread_p() && may_read_directly();
+}
+
+static int fetch(int direct, void *copy, const void *address, size_t size) {
+    if (!direct) return hl_probe(copy, address, size);
+    memcpy(copy, address, size);
+    return 0;
+}
+
+static int is_object(hl_value value) {
+    return value > HIGHEST_NIL && (value & 7) == 0;
+}
+
+/* ---- is this ec alive? ---- */
+
+/* A block of the VM's carries our trailer while it lives, erased before it is freed. Nothing is asked of the allocator:
+ * the block may be gone. `usable` is that of the first of its kind: glibc may give 16 bytes more. */
+static int block_is_alive(const char *block, size_t usable) {
+    if ((uintptr_t)block & 15) return 0;
+    for (size_t more = 0; more <= 16; more += 16) {
+        uint64_t word;
+        if (hl_probe(&word, block + usable + more - HL_TRAILER_SIZE, sizeof(word))) return 0;
+        if (!hl_trailer_valid(word, block) || !(word >> HL_SITE_SHIFT)) continue;
+        return hl_trailer_watch((void *)(uintptr_t)block, usable + more);
+    }
+    return 0;
+}
+
+/* The block that holds an ec begins at its fiber. */
+static int is_in_living_fiber(const char *ec) {
+    const char *fiber;
+    if (hl_probe(&fiber, ec + hl_ruby.layout->ec_fiber, sizeof(fiber))) return 0;
+    return ec > fiber && (size_t)(ec - fiber) < hl_ruby.fiber_usable && block_is_alive(fiber, hl_ruby.fiber_usable);
+}
+
+static const char *ec_of(const char *thread) {
+    return (const char *)hl_load64((const uint64_t *)(thread + hl_ruby.layout->thread_ec));
+}
+
+/* The thread that a living ec belongs to, where its end will be seen, or it has none; else NULL. */
+static char *thread_of(const char *ec) {
+    char *thread = *(char *const *)(ec + hl_ruby.layout->ec_thread);
+    if (thread != hl_ruby.lasting_thread) {
+        if (!hl_ruby.thread_usable && hl_ruby.lasting_thread) hl_ruby.thread_usable = hl_block_usable(thread);
+        if (!hl_ruby.thread_usable || !block_is_alive(thread, hl_ruby.thread_usable)) return NULL;
+    }
+    return ec_of(thread) == ec ? thread : NULL;
+}
+
+HL_COLD static int prove(struct hl_known_ecs *known, char *ec, uint32_t epoch) {
+    /* Threads of a modular GC carry the mutator's ec. */
+    if (!hl_ruby.ruby_native_thread_p() || !is_in_living_fiber(ec)) return 0;
+    const uint32_t thread_epoch = hl_location_epoch(*(const uintptr_t *)(ec + hl_ruby.layout->ec_thread));
+    known->slots[known->next++ % HL_EC_SLOTS] = (struct hl_ec_slot){ec, thread_of(ec), epoch, thread_epoch};
+    return 1;
+}
+
+/* Has `ec` been proven, or the thread that runs it? As often as it likes a thread may switch among its fibers. */
+static int answers(const struct hl_ec_slot *slot, const char *ec, int another) {
+    if (slot->ec == ec) return slot->ec_epoch == hl_location_epoch((uintptr_t)ec);
+    return another && slot->thread && slot->thread_epoch == hl_location_epoch((uintptr_t)slot->thread) &&
+           ec_of(slot->thread) == ec;
+}
+
+int hl_ruby_prove(struct hl_known_ecs *known, char *ec) {
+    const uint32_t epoch = hl_location_epoch((uintptr_t)ec); /* before the look (K1) */
+    int is_known = 0;
+    if (hl_thread.starting || hl_thread.exiting) return 0;
+    for (uint32_t i = 1; i <= HL_EC_SLOTS && !is_known; i++)
+        is_known = answers(&known->slots[(known->next - i) % HL_EC_SLOTS], ec, ec != hl_thread.ec);
+    if (!is_known && !prove(known, ec, epoch)) return 0;
+    hl_thread.ec = ec;
+    hl_thread.ec_epoch = epoch;
+    return 1;
+}
+
+/* A frame of ZJIT's names the word behind the address of what it keeps; 1: it is C code's. */
+HL_COLD struct hl_frame_code hl_zjit_frame_code(const char *frame) {
+    const struct hl_frame_code *kept = (const struct hl_frame_code *)(frame + HL_FRAME_PC), none = {0, NULL};
+    const uintptr_t jit = *(const uintptr_t *)(frame + HL_FRAME_JIT);
+    if (jit == 1 && *hl_ruby_zjit) return none;
+    if (jit && *hl_ruby_zjit && !(**(const uint64_t *const *)(frame + HL_FRAME_EP) & HL_FRAME_OF_C)) {
+        kept = *(const struct hl_frame_code *const *)(jit - sizeof(kept));
+        return kept ? *kept : none;
+    }
+    return (struct hl_frame_code){kept->pc, *(const char *const *)(frame + HL_FRAME_ISEQ)};
+}
+
+struct hl_frame hl_ruby_frame_below(const char *frame, const char *end) {
+    for (; frame < end; frame += hl_ruby_frame_size)
+        if (hl_frame_runs_ruby(frame)) return (struct hl_frame){hl_frame_pc(frame), frame};
+    return (struct hl_frame){0, NULL};
+}
+
+HL_COLD struct hl_frame hl_ruby_frame_sought(struct hl_known_ecs *known) {
+    char *ec = hl_ruby_ec();
+    if (!ec || (!hl_ruby_is_proven(ec) && !hl_ruby_prove(known, ec))) return (struct hl_frame){0, NULL};
+    const char *frame = *(char **)(ec + HL_EC_FRAME);
+    if (!frame) return (struct hl_frame){0, NULL}; /* a thread's start */
+    return hl_ruby_frame_below(frame,
+                               *(char **)(ec + HL_EC_STACK) + *(size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *));
+}
+
+struct hl_frame hl_ruby_caller(struct hl_frame frame) {
+    const char *ec = hl_thread.ec;
+    const char *end = *(char *const *)(ec + HL_EC_STACK) + *(const size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *);
+    const struct hl_frame caller = hl_ruby_frame_below(frame.frame + hl_ruby_frame_size, end);
+    if (!caller.pc) return caller;
+    const uint64_t flags = **(const uint64_t *const *)(caller.frame + HL_FRAME_EP);
+    return (flags & HL_FRAME_KIND) == HL_FRAME_DUMMY ? (struct hl_frame){0, NULL} : caller;
+}
+
+/* ---- strings ---- */
+
+/* A string's bytes through public functions only; borrowed from the string. */
+static const char *public_bytes(hl_value string, size_t *length) {
+    volatile hl_value holder = string;
+    *length = hl_ruby.rb_str_length(string) >> 1; /* a Fixnum */
+    return hl_ruby.rb_string_value_ptr(&holder);  // cppcheck-suppress returnDanglingLifetime ; the string's bytes
+}
+
+/* A Ruby string's bytes into `buffer`; its length, 0 where it cannot be read. Where the layout was refused Ruby is
+ * asked, as it is for all else: then this is called where that may be. */
+static size_t read_string(int direct, hl_value string, char *buffer, size_t size) {
+    struct {
+        uint64_t flags, klass, length, pointer;
+    } head;
+    if (!is_object(string) || fetch(direct, &head, (const void *)string, sizeof(head))) return 0;
+    if ((head.flags & TYPE_MASK) != T_STRING) return 0;
+    const char *bytes = (const char *)head.pointer;
+    if (!hl_ruby.layout) {
+        bytes = public_bytes(string, &head.length);
+    } else if (!(head.flags & NOEMBED)) {
+        bytes = (const char *)string + hl_ruby.layout->string_embedded;
+        if (hl_ruby.layout->string_embedded == HEAP_LENGTH) head.length = head.flags >> 14 & 0x1f;
+    }
+    if (head.length > size) head.length = size;
+    return fetch(direct, buffer, bytes, head.length) ? 0 : head.length;
+}
+
+/* pathobj is the path, or [path, real path]. */
+static size_t read_path(int direct, hl_value pathobj, char *buffer, size_t size) {
+    uint64_t head[5];
+    if (!is_object(pathobj) || fetch(direct, head, (const void *)pathobj, sizeof(head))) return 0;
+    if ((head[0] & TYPE_MASK) != T_ARRAY) return read_string(direct, pathobj, buffer, size);
+    hl_value path = head[2];
+    if (!(head[0] & ARRAY_EMBED) && fetch(direct, &path, (const void *)head[4], sizeof(path))) return 0;
+    return read_string(direct, path, buffer, size);
+}
+
+/* ---- a frame's line ---- */
+
+struct code {
+    char *body;
+    uint64_t encoded; /* where the instructions begin */
+    hl_value pathobj, base_label, label;
+};
+
+/* The code that a frame runs; -EAGAIN where what was read does not contain the frame's pc. */
+static int read_code(int direct, const char *frame, uint64_t pc, struct code *code) {
+    const char *iseq = hl_frame_code(frame).iseq;
+    const struct hl_ruby_layout *layout = hl_ruby.layout;
+    char body[HL_RUBY_BODY_BYTES];
+    uint32_t size;
+    if (fetch(direct, &code->body, iseq + layout->iseq_body, sizeof(code->body))) return -EAGAIN;
+    if (!is_object((hl_value)code->body) || fetch(direct, body, code->body, sizeof(body))) return -EAGAIN;
+    memcpy(&size, body + layout->body_encoded - sizeof(size), sizeof(size));
+    memcpy(&code->encoded, body + layout->body_encoded, sizeof(code->encoded));
+    memcpy(&code->pathobj, body + layout->body_pathobj, sizeof(hl_value));
+    code->base_label = code->label = 0;
+    if (layout->body_base_label) memcpy(&code->base_label, body + layout->body_base_label, sizeof(hl_value));
+    if (layout->body_label) memcpy(&code->label, body + layout->body_label, sizeof(hl_value));
+    return pc - code->encoded <= (uint64_t)size * sizeof(hl_value) ? 0 : -EAGAIN;
+}
+
+/* The pc points behind the instruction that runs. */
+static uint32_t line_at(const struct code *code, uint64_t pc) {
+    size_t position = (pc - code->encoded) / sizeof(hl_value);
+    /* rb_iseq_line_no looks at the body only: the iseq object itself may be moving. */
+    uint64_t iseq[8] = {0};
+    memcpy((char *)iseq + hl_ruby.layout->iseq_body, &code->body, sizeof(code->body));
+    return hl_ruby.rb_iseq_line_no(iseq, position ? position - 1 : 0);
+}
+
+static int is_internal(const struct hl_ruby_line *line) {
+    static const char PREFIX[] = "<internal:";
+    return line->path_length >= sizeof(PREFIX) - 1 && memcmp(line->path, PREFIX, sizeof(PREFIX) - 1) == 0;
+}
+
+static int is_ractors(const struct hl_ruby_line *line) {
+    static const char PATH[] = "<internal:ractor>";
+    return line->path_length == sizeof(PATH) - 1 && memcmp(line->path, PATH, sizeof(PATH) - 1) == 0;
+}
+
+static void tell_of_ractors(void) {
+    hl_ruby_ractors_came = 1;
+    if (hl_ruby_ractor_comes) hl_ruby_ractor_comes();
+}
+
+/* Ractor.new, not the rest of the file, of which every program runs something when it begins. */
+HL_COLD static void see_ractors(int direct, hl_value label) {
+    char name[3];
+    const size_t length = read_string(direct, label, name, sizeof(name));
+    if (!length || memcmp(name, "new", sizeof(name)) == 0) tell_of_ractors();
+}
+
+/* Have our free tell when the code goes (W2). */
+static int watch(uint64_t encoded) {
+    void *block = (void *)(uintptr_t)encoded;
+    return hl_trailer_watch(block, hl_block_usable(block));
+}
+
+int hl_ruby_line_of_frame(struct hl_frame frame, struct hl_ruby_line *line, char *buffer, size_t size) {
+    struct code code;
+    /* Without a frame: the layout was believed after the place was sought. */
+    if (hl_ruby.public_only || !frame.frame) return hl_ruby_line_public(frame, line, buffer, size);
+    const int direct = may_read_directly();
+    if (read_code(direct, frame.frame, frame.pc, &code)) return -EAGAIN;
+    line->path = buffer;
+    line->path_length = read_path(direct, code.pathobj, buffer, size);
+    if (!line->path_length) return -EAGAIN;
+    if (HL_UNLIKELY(is_ractors(line))) see_ractors(direct, code.label);
+    line->internal = is_internal(line) && !hl_options.internal;
+    line->line = line_at(&code, frame.pc);
+    line->cacheable = watch(code.encoded);
+    line->ownerless = !direct;
+    line->frame = frame.frame;
+    return 0;
+}
+
+/* ---- the public way ---- */
+
+/* What the public API tells of a frame. */
+struct profile {
+    hl_value frame;
+    struct hl_ruby_line line;
+};
+
+static int profile_at(hl_value frame, int number, struct profile *profile) {
+    const hl_value path = hl_ruby.rb_profile_frame_path(frame);
+    if (!is_object(path)) return 0; /* a method in C */
+    const struct hl_ruby_line line = {.line = number > 0 ? (uint32_t)number : 0};
+    *profile = (struct profile){.frame = frame, .line = line};
+    profile->line.path = public_bytes(path, &profile->line.path_length);
+    return 1;
+}
+
+/* The nearest frame with a Ruby path, and the one that is the place which is meant (location.h, W3); 0 or -EAGAIN. */
+static int profile_frame(struct profile *meant, struct profile *nearest) {
+    enum { DEPTH = 24 };
+    hl_value frames[DEPTH];
+    int lines[DEPTH], found = 0;
+    const int count = hl_ruby.rb_profile_frames(0, DEPTH, frames, lines);
+    for (int i = 0; i < count; i++) {
+        if (!profile_at(frames[i], lines[i], meant)) continue;
+        if (!found++) *nearest = *meant;
+        if (hl_options.internal || !is_internal(&meant->line)) return 0;
+    }
+    return found ? 0 : -EAGAIN; /* the outermost */
+}
+
+int hl_ruby_line_public(struct hl_frame none, struct hl_ruby_line *line, char *buffer, size_t size) {
+    struct profile meant, nearest;
+    (void)none, (void)buffer, (void)size;
+    if (!hl_ruby_may_be_asked() || profile_frame(&meant, &nearest)) return -EAGAIN;
+    if (is_ractors(&nearest.line)) tell_of_ractors();
+    *line = meant.line;
+    return 0;
+}
+
+/* ---- labels, and the check against the public API ---- */
+
+static uint64_t flags_of(hl_value object) {
+    return *(const uint64_t *)object;
+}
+
+/* A module's name where it has one; asking allocates nothing. */
+size_t hl_ruby_module_name(hl_value module, char *buffer, size_t size) {
+    if (!is_object(module)) return 0;
+    uint64_t type = flags_of(module) & TYPE_MASK;
+    if (type != T_CLASS && type != T_MODULE) return 0;
+    return read_string(1, hl_ruby.rb_mod_name(module), buffer, size);
+}
+
+hl_value hl_ruby_attached_object(hl_value singleton) {
+    if (hl_ruby.rb_class_attached_object) return hl_ruby.rb_class_attached_object(singleton);
+    return hl_ruby.rb_attr_get ? hl_ruby.rb_attr_get(singleton, hl_ruby.attached_name) : 0;
+}
+
+/* The kind of one of the VM's own objects; -1 for all else. */
+static int imemo_of(hl_value object) {
+    return (flags_of(object) & TYPE_MASK) == T_IMEMO ? (int)(flags_of(object) >> 12 & 0xf) : -1;
+}
+
+static int is_method(hl_value frame) {
+    return imemo_of(frame) == IMEMO_METHOD;
+}
+
+/* "Cache#" or "Cache." in front of a method, for a method entry; 0 for all else. */
+static size_t owner_prefix(hl_value method, char *buffer, size_t size) {
+    if (!is_method(method)) return 0;
+    hl_value owner; /* no proof comes to it in a program that has no methods */
+    uint64_t flags;
+    if (hl_probe(&owner, (const void *)(method + HL_METHOD_OWNER), sizeof(owner)) || !is_object(owner) ||
+        hl_probe(&flags, (const void *)owner, sizeof(flags)))
+        return 0;
+    size_t length = hl_ruby_module_name(owner, buffer, size - 1);
+    if (length) {
+        buffer[length++] = '#';
+    } else if (is_object(owner) && hl_ruby.rb_profile_frame_singleton_method_p(method) > HIGHEST_NIL) {
+        length = hl_ruby_module_name(hl_ruby_attached_object(owner), buffer, size - 1);
+        if (length) buffer[length++] = '.';
+    }
+    return length;
+}
+
+/* The first 64 labels of a process, then every 64th, are compared with rb_profile_frames. */
+static int to_be_checked(void) {
+    static uint32_t named;
+    uint32_t number = __atomic_add_fetch(&named, 1, __ATOMIC_RELAXED);
+    return number <= 64 || number % 64 == 0;
+}
+
+enum { MISMATCHES_ALLOWED = 3 };
+
+/* For a frame inside a method the public API names the method's file, also where the frame is an eval of another. */
+static int same_path(const struct hl_ruby_line *line, const struct profile *profile) {
+    const struct hl_ruby_line *other = &profile->line;
+    const size_t length = other->path_length > HL_PATH_MAX ? HL_PATH_MAX : other->path_length;
+    return is_method(profile->frame) || (length == line->path_length && memcmp(other->path, line->path, length) == 0);
+}
+
+static void check(const struct hl_ruby_line *line, const struct profile *profile) {
+    /* Under a JIT the public API may not know the top frame's line, and C frames have none: it then says 0. */
+    if (!profile->line.line || (profile->line.line == line->line && same_path(line, profile))) return;
+    hl_add_shared(&hl_flight.header->mismatches, 1);
+    if (hl_load64(&hl_flight.header->mismatches) > MISMATCHES_ALLOWED)
+        hl_ruby_distrust("the lines found differ from Ruby's own");
+}
+
+/* Put the owner before the method's name, which the label ends with: "block in put" → "block in Cache#put". */
+static size_t join(const char *label, size_t length, size_t base, const char *owner, size_t prefix, char *out) {
+    size_t at = length - base;
+    if (length + prefix > HL_LABEL_MAX) prefix = 0;
+    memcpy(out, label, at);
+    memcpy(out + at, owner, prefix);
+    memcpy(out + at + prefix, label + at, base);
+    return length + prefix;
+}
+
+/* A label, and how much of its end is the name of a method; 0: it is no method's. */
+struct label {
+    char bytes[HL_LABEL_MAX];
+    size_t length, method;
+};
+
+static int read_label(int direct, const char *frame, struct label *label) {
+    char base[HL_LABEL_MAX];
+    struct code code;
+    label->length = label->method = 0;
+    if (!frame || read_code(direct, frame, hl_frame_pc(frame), &code)) return 0;
+    label->length = read_string(direct, code.label, label->bytes, sizeof(label->bytes));
+    const size_t length = read_string(direct, code.base_label, base, sizeof(base));
+    if (length && length <= label->length && base[0] != '<' &&
+        memcmp(label->bytes + label->length - length, base, length) == 0)
+        label->method = length;
+    return 1;
+}
+
+/* The method entry that a frame's environment, or one around it, names; 0 where there is none. */
+static hl_value method_of(const char *frame) {
+    const hl_value *environment = *(const hl_value *const *)(frame + HL_FRAME_EP);
+    for (;;) {
+        hl_value entry = environment[HL_EP_METHOD];
+        const int outermost = (environment[0] & EP_LOCAL) != 0;
+        if (outermost && is_object(entry) && imemo_of(entry) == IMEMO_SVAR)
+            entry = *(const hl_value *)(entry + sizeof(hl_value));
+        if (is_object(entry) && is_method(entry)) return entry;
+        if (outermost) return 0;
+        environment = (const hl_value *)(environment[HL_EP_OUTER] & ~(hl_value)3);
+    }
+}
+
+static size_t label_of(const char *frame, char *out) {
+    char owner[HL_LABEL_MAX];
+    struct label label;
+    if (!frame) return 0;
+    const int direct = may_read_directly();
+    if (!read_label(direct, frame, &label)) return 0;
+    const hl_value method = direct && label.method ? method_of(frame) : 0;
+    const size_t prefix = method ? owner_prefix(method, owner, sizeof(owner)) : 0;
+    return join(label.bytes, label.length, label.method, owner, prefix, out);
+}
+
+size_t hl_ruby_frame_label(const struct hl_ruby_line *line, char *out) {
+    return label_of(line->called ? line->called : line->frame, out);
+}
+
+size_t hl_ruby_label(const struct hl_ruby_line *line, char *out) {
+    char owner[HL_LABEL_MAX];
+    struct label label;
+    struct profile meant, nearest;
+    size_t prefix = 0;
+    if (!line->frame) return 0;
+    const int direct = may_read_directly();
+    if (!read_label(direct, line->frame, &label)) return 0;
+    const int checked = to_be_checked();
+    if (direct && (label.method || checked) && profile_frame(&meant, &nearest) == 0) {
+        if (checked) check(line, &meant);
+        if (label.method) prefix = owner_prefix(meant.frame, owner, sizeof(owner));
+    }
+    if (line->called) return label_of(line->called, out);
+    return join(label.bytes, label.length, label.method, owner, prefix, out);
+}

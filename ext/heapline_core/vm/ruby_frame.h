@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Ruby frames of the running thread: where they lie, and the path, line and label of each.
+ *
+ * W1  No pointer of Ruby's is followed unless the ec is known to be alive, and the frames lie inside its VM stack. What
+ *     runs is alive; but up to Ruby 3.2 a native thread that waits to be used again has the ec of a thread that is
+ *     gone. So an ec counts as alive under its memory's epoch, after its fiber's block was found with our trailer and
+ *     marked as watched; or where it is another than before and a living thread of the VM, itself watched, says that it
+ *     runs it. A thread ends in its first fiber, in which it first allocated: that one is watched.
+ * W2  A pc names its line for as long as the compiled code lives. The block that holds the code is marked as watched;
+ *     our own free sees it go and moves the epochs on (hl_location_forget).
+ * Callable from any thread inside malloc.
+ */
+#ifndef HL_RUBY_FRAME_H
+#define HL_RUBY_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "platform/platform.h"
+#include "state/guard.h"
+#include "state/location_epochs.h"
+#include "vm/ruby_vm.h"
+
+/* A Ruby frame: its pc and where it lies; pc 0: none. */
+struct hl_frame {
+    uint64_t pc;
+    const char *frame;
+};
+
+/* Beside a pc in a cache, which is a multiple of 8 and an address; see location.h, W3. The frame's caller is the place:
+ * there is no site. The frame called a method of the VM's own, which gives the label. It is one, and has no caller: the
+ * site is its own. */
+static const uint64_t HL_LOCATION_INTERNAL = 1, HL_LOCATION_CALLED = 1ull << 61, HL_LOCATION_OUTERMOST = 1ull << 62;
+
+/* What a provider found out about a frame; the text stays valid until the guard is left. */
+struct hl_ruby_line {
+    const char *path;
+    size_t path_length;
+    uint32_t line;
+    int cacheable; /* the pc may stand for the line (W2) */
+    int internal;  /* of a method of the VM's own: not the place that is meant (location.h, W3) */
+    int ownerless; /* its label is told without the owner of its method: nobody may ask for that now (GC, no GVL) */
+    const char *frame;
+    const char *called; /* the frame of such a method that this line called, which gives the label; or NULL */
+};
+
+/* Describe the frame: a pointer, so that tests put a fake behind it. 0, or -errno where it cannot be told. */
+typedef int hl_line_provider(struct hl_frame frame, struct hl_ruby_line *line, char *buffer, size_t size);
+extern hl_line_provider *hl_location_provider HL_HIDDEN;
+
+enum { HL_PATH_MAX = 4096 };
+
+/* Code of the VM's that makes Ractors allocates for the first time: perhaps one is about to be made. Called with or
+ * without the GVL; NULL: nobody wants to know. And whether that has ever happened. */
+extern void (*hl_ruby_ractor_comes)(void);
+extern uint32_t hl_ruby_ractors_came;
+
+/* An execution context that was proven to be alive, and the VM's thread that runs it (W1). */
+struct hl_ec_slot {
+    char *ec;
+    char *thread; /* NULL: not known */
+    uint32_t ec_epoch, thread_epoch;
+};
+
+/* The last ones that a thread proved. */
+enum { HL_EC_SLOTS = 8 };
+struct hl_known_ecs {
+    uint64_t next;
+    struct hl_ec_slot slots[HL_EC_SLOTS];
+};
+
+/* This thread is where a GC begins, or is no longer: nothing has moved or gone yet, and is read as outside of GC. */
+void hl_ruby_gc_begins(int is);
+
+/* Prove that `ec` is this thread's living execution context; 1 or 0. */
+int hl_ruby_prove(struct hl_known_ecs *known, char *ec);
+
+HL_INLINE int hl_ruby_is_proven(const char *ec) {
+    return ec == hl_thread.ec && hl_thread.ec_epoch == hl_location_epoch((uintptr_t)ec);
+}
+
+/* Own walk of the control frames: the provider for known Rubies. */
+int hl_ruby_line_of_frame(struct hl_frame frame, struct hl_ruby_line *line, char *buffer, size_t size);
+/* May the public API be called here: has this thread the GVL, outside GC? */
+int hl_ruby_may_be_asked(void);
+/* Through rb_profile_frames: the provider for all others. */
+int hl_ruby_line_public(struct hl_frame frame, struct hl_ruby_line *line, char *buffer, size_t size);
+/* The method label of a frame into `label` of HL_LABEL_MAX bytes; its length. */
+size_t hl_ruby_label(const struct hl_ruby_line *line, char *label);
+/* The same for a frame anywhere in this thread's stack, where hl_ruby_label is for the innermost that runs Ruby. */
+size_t hl_ruby_frame_label(const struct hl_ruby_line *line, char *label);
+
+/* A class's or module's name into `buffer`; its length, 0 where it has none or is none. With the GVL, outside GC. */
+size_t hl_ruby_module_name(hl_value module, char *buffer, size_t size);
+/* The object that a singleton class belongs to. With the GVL. */
+hl_value hl_ruby_attached_object(hl_value singleton);
+
+/* What a frame runs: its pc, its iseq. In the VM's order. */
+struct hl_frame_code {
+    uint64_t pc;
+    const char *iseq;
+};
+struct hl_frame_code hl_zjit_frame_code(const char *frame);
+
+HL_INLINE struct hl_frame_code hl_frame_code_as(const char *frame, int zjit) {
+    if (zjit) return hl_zjit_frame_code(frame);
+    return (struct hl_frame_code){*(const uint64_t *)(frame + HL_FRAME_PC),
+                                  *(const char *const *)(frame + HL_FRAME_ISEQ)};
+}
+
+HL_INLINE struct hl_frame_code hl_frame_code(const char *frame) {
+    return hl_frame_code_as(frame, HL_UNLIKELY(hl_ruby_zjit != NULL));
+}
+
+HL_INLINE uint64_t hl_frame_pc(const char *frame) {
+    return hl_frame_code(frame).pc;
+}
+
+/* A frame of C code has neither; one that a JIT is about to fill has no pc yet. */
+HL_INLINE int hl_code_is_ruby(struct hl_frame_code code) {
+    return code.iseq != NULL && code.pc != 0;
+}
+HL_INLINE int hl_frame_runs_ruby(const char *frame) {
+    return hl_code_is_ruby(hl_frame_code(frame));
+}
+
+/* The nearest one from `frame` on. */
+struct hl_frame hl_ruby_frame_below(const char *frame, const char *end);
+/* The nearest one outwards of a frame of this thread's, whose ec is proven; not the one that the VM began with. */
+struct hl_frame hl_ruby_caller(struct hl_frame frame);
+
+/* The nearest frame that runs Ruby code, from the top of the stack of an ec that is proven: mostly the first (an
+ * instruction that allocates) or the second (a method in C that does). 1, and that one; or 0: it has to be sought.
+ * `zjit`: whether frames may be ZJIT's. */
+HL_INLINE int hl_ruby_frame_near(const char *ec, int zjit, struct hl_frame *nearest) {
+    const char *frame = *(char *const *)(ec + HL_EC_FRAME);
+    if (HL_UNLIKELY(!frame)) return 0;
+    struct hl_frame_code code = hl_frame_code_as(frame, zjit);
+    if (!hl_code_is_ruby(code)) {
+        const char *end =
+            *(char *const *)(ec + HL_EC_STACK) + *(const size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *);
+        frame += hl_ruby_frame_size;
+        if (HL_UNLIKELY(frame >= end)) return 0;
+        code = hl_frame_code_as(frame, zjit);
+        if (HL_UNLIKELY(!hl_code_is_ruby(code))) return 0;
+    }
+    *nearest = (struct hl_frame){code.pc, frame};
+    return 1;
+}
+
+/* The same of whatever runs, or none where there is no Ruby. */
+HL_INLINE int hl_ruby_frame_at_hand(struct hl_frame *nearest) {
+    const char *ec = hl_ruby_ec();
+    *nearest = (struct hl_frame){0, NULL};
+    if (HL_UNLIKELY(!ec)) return 1;
+    return HL_LIKELY(hl_ruby_is_proven(ec)) && hl_ruby_frame_near(ec, HL_UNLIKELY(hl_ruby_zjit != NULL), nearest);
+}
+struct hl_frame hl_ruby_frame_sought(struct hl_known_ecs *known);
+
+HL_INLINE struct hl_frame hl_ruby_frame(struct hl_known_ecs *known) {
+    struct hl_frame nearest;
+    return HL_LIKELY(hl_ruby_frame_at_hand(&nearest)) ? nearest : hl_ruby_frame_sought(known);
+}
+
+#endif

@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+require_relative "own_figures"
+require_relative "process_identity"
+
+module Heapline
+  module Accounting
+    # What the header of a flight file tells of its process, under the names of Snapshot. raw: the Hash of its fields
+    # (docs/flight-file.md), as Native.read_header and the readers of sites return it.
+    module FlightHeader
+      PAGE = 4096
+      STATES = { 2 => :exited, 3 => :execed, 4 => :copied }.freeze
+      BASELINES = { 0 => :start, 1 => :fork, 2 => :clear }.freeze
+      ATTRIBUTION = { 0 => :none, 1 => :frames, 2 => :public }.freeze
+      LAYOUTS = { 0 => :open, 1 => :known, 2 => :found, 3 => :refused, 4 => :unasked }.freeze
+      FAILURES = %i[sites_refused pages_refused counts_lost mismatches impossible_sites objects_refused
+                    objects_untracked objects_mismatches objects_ractors late_children].freeze
+
+      class << self
+        # Who it was, how it ended, its own figures; `live` are the bytes that live by its sites.
+        def attributes(raw, live)
+          { **process(raw), **counts(raw, live), failures: failures(raw), figures: OwnFigures.of(raw) }
+        end
+
+        def state(raw)
+          STATES.fetch(raw[:state]) do
+            next :running if ProcessIdentity.of_header(raw).then { |process| process.alive? || process.out_of_sight? }
+
+            # A copy made by the exit report says when the end began, though the process ended after it.
+            raw[:ended_ns].zero? ? :killed : :exited
+          end
+        end
+
+        # A fork's command is its parent's: while it runs, it is known by what it calls itself now ("puma: cluster
+        # worker 0: 4711"), which it mostly decides after the fork.
+        def command(raw)
+          own = ProcessIdentity.of_header(raw).command if raw[:forked_from].positive?
+          text = own.nil? || own.empty? ? raw[:command].b : own
+          text.split("\0").map { |word| word.force_encoding(Encoding::UTF_8) }
+        end
+
+        private
+
+        def process(raw)
+          { pid: raw[:pid], parent: raw[:parent], start_ticks: raw[:start_ticks],
+            forked_from: nonzero(raw[:forked_from]), forked_from_ticks: raw[:forked_from_ticks], command: command(raw),
+            ruby: nonempty(raw[:ruby]), allocator: nonempty(raw[:allocator]), started_at: time(raw[:started_ns]),
+            state: state(raw), threads: raw[:threads], attribution: ATTRIBUTION[raw[:attribution]],
+            layout: layout(raw[:layout]), **ended(raw) }
+        end
+
+        # What came of comparing the VM's structs with Ruby's own answers (docs/architecture.md, "Never guess").
+        def layout(raw)
+          raw.merge(outcome: LAYOUTS[raw[:outcome]], milliseconds: raw[:ns] / 1e6)
+        end
+
+        # A copy of a running process's file says when it was made instead of when the process ended.
+        def ended(raw)
+          time = time(raw[:ended_ns])
+          state(raw) == :copied ? { taken_at: time } : { taken_at: Time.now, ended_at: time }
+        end
+
+        # A peak below what lives now would be an older one: the header's is brought up to date only now and then.
+        def counts(raw, live)
+          { generation: raw[:generation], gc_count: (raw[:gc_count] unless raw[:ruby].empty?), baseline: raw[:baseline],
+            baseline_at: time(raw[:baseline_ns]), baseline_kind: BASELINES[raw[:baseline_kind]],
+            peak_bytes: [raw[:peak_bytes], live].max, peak_at: time(raw[:peak_ns]), own_bytes: raw[:own_bytes],
+            flight_bytes: raw[:page_count] * PAGE, moved_bytes: raw[:moved_bytes] }
+        end
+
+        def failures(raw)
+          FAILURES.to_h { |name| [name, raw[name]] }.reject { |_, count| count.zero? }
+        end
+
+        def time(nanoseconds)
+          Time.at(0, nanoseconds, :nsec) unless nanoseconds.zero?
+        end
+
+        def nonzero(number)
+          number unless number.zero?
+        end
+
+        def nonempty(text)
+          text unless text.empty?
+        end
+      end
+    end
+  end
+end

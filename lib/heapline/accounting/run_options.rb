@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+require_relative "../figures/site_figures"
+require_relative "../figures/typed"
+
+module Heapline
+  module Accounting
+    # The options of a run, which are also the keys of the environment variable HEAPLINE (`key:value,key:value`): there
+    # they reach the core, the reporter and every child. One table is the source of both.
+    module RunOptions
+      # key in HEAPLINE; kind of value; switch and help on the command line
+      Option = Struct.new(:key, :kind, :switch, :help, keyword_init: true)
+
+      ALL = [
+        Option.new(key: :quiet, kind: :flag, switch: ["-q", "--quiet"], help: "no report at the end"),
+        Option.new(key: :output, kind: :path, switch: ["-o", "--output FILE"],
+                   help: "write the report to FILE: .heapline (flight file), .html, .json, .csv, .pb.gz, … else text"),
+        Option.new(key: :top, kind: :count, switch: ["--top N"], help: "rows of the report (20; 0: all)"),
+        Option.new(key: :sort, kind: :sort, switch: ["--sort KEY"],
+                   help: "sort by #{Figures::SiteFigures::KEYS.join(", ")}"),
+        Option.new(key: :min, kind: :bytes, switch: ["--min BYTES"], help: "least live or growth bytes of a row"),
+        Option.new(key: :objects, kind: :flag, switch: ["--objects"],
+                   help: "account Ruby objects too, by line and class"),
+        Option.new(key: :nofollow, kind: :flag, switch: ["--no-follow"], help: "do not account child processes"),
+        Option.new(key: :keep, kind: :flag, switch: ["--keep"], help: "keep the flight file after a normal end"),
+        Option.new(key: :gc, kind: :flag, switch: ["--gc"], help: "a full GC before the report"),
+        Option.new(key: :mwrap, kind: :flag, switch: ["--mwrap"],
+                   help: "make require \"mwrap\" load a compatible Mwrap; keeps blocks"),
+        Option.new(key: :api, kind: :flag, switch: ["--public-api"],
+                   help: "ask Ruby through its public API only, read no layout (slower)"),
+        Option.new(key: :blocks, kind: :flag, switch: ["--blocks"],
+                   help: "keep each live block findable, with its stacks: for heapline leaks PID, Heapline[…].each"),
+        Option.new(key: :quarantine, kind: :flag, switch: ["--quarantine"],
+                   help: "with --blocks: freed memory is used again later, so that stale pointers hide fewer losses"),
+        Option.new(key: :any, kind: :flag, switch: ["--any"],
+                   help: "account programs that are not Ruby too, by library, function and line"),
+        Option.new(key: :internal, kind: :flag, switch: ["--internal"],
+                   help: "show methods of Ruby's own that are written in Ruby (<internal:array>:246) as lines"),
+        Option.new(key: :sites, kind: :count, switch: ["--sites N"],
+                   help: "limit of distinct sites (1048576); more count as (other)"),
+        Option.new(key: :log, kind: :path, switch: ["--log FILE"],
+                   help: "write a growth log beside the command; %p in FILE: the pid, %h: the host"),
+        Option.new(key: :every, kind: :seconds, switch: ["--every S"], help: "seconds between lines of the log (60)"),
+        Option.new(key: :rss, kind: :bytes, switch: ["--rss BYTES"],
+                   help: "copy the flight file beside the log once RSS reaches BYTES"),
+        Option.new(key: :logmax, kind: :bytes, switch: ["--log-max BYTES"],
+                   help: "of a log and its FILE.1, where its first half goes (100M; 0: no bound)")
+      ].freeze
+      KEYS = ALL.to_h { |option| [option.key, option] }.freeze
+
+      # The value of HEAPLINE as a Hash. Raises UsageError for a key or value that does not exist.
+      def self.from_env(text)
+        text.to_s.split(",").reject(&:empty?).to_h do |entry|
+          name, value = entry.split(":", 2)
+          option = KEYS[name.strip.to_sym] || raise(UsageError, "HEAPLINE: no such key: #{name.inspect}; it knows " \
+                                                                "#{KEYS.keys.join(", ")}")
+          [option.key, convert(option, value && decode(value))]
+        end
+      rescue UsageError => e
+        raise UsageError, e.message.start_with?("HEAPLINE") ? e.message : "HEAPLINE: #{e.message}"
+      end
+
+      # The Hash as a value for HEAPLINE. "," and "%" in values are written %2C and %25.
+      def self.to_env(options)
+        options.select { |_, value| value }.map do |key, value|
+          value == true ? key.to_s : "#{key}:#{value.to_s.gsub(/[%,]/) { |char| format("%%%02X", char.ord) }}"
+        end.join(",")
+      end
+
+      # The value of one option as its kind demands.
+      def self.convert(option, value)
+        return flag(option, value) if option.kind == :flag
+        raise UsageError, "#{option.key} needs a value" if value.to_s.empty?
+
+        case option.kind
+        when :count then Figures::Typed.count(value)
+        when :bytes then Figures::Typed.bytes(value)
+        when :seconds then Figures::Typed.seconds(value)
+        when :sort then sort(value)
+        else value
+        end
+      end
+
+      # A sort key (Symbol).
+      def self.sort(value)
+        keys = Figures::SiteFigures::KEYS
+        keys.find { |known| known.to_s == value } ||
+          raise(UsageError, "no such sort key: #{value.inspect}; there are #{keys.join(", ")}")
+      end
+
+      def self.flag(option, value)
+        raise UsageError, "#{option.key} takes no value" unless [nil, "", "1", true].include?(value)
+
+        true
+      end
+
+      def self.decode(value)
+        value.gsub(/%(2C|25)/i) { |code| code[1..].hex.chr }
+      end
+      private_class_method :flag, :decode
+    end
+  end
+end

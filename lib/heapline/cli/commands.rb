@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require_relative "../command/base"
+require_relative "../version"
+
+module Heapline
+  module CLI
+    # `heapline help [COMMAND]`
+    class HelpCommand < Command::Base
+      USAGE_LINE = "help [COMMAND]"
+      SUMMARY = "Show the commands, or the options of one"
+
+      def call(argv)
+        return overview if argv.empty?
+
+        name = argv.join(" ")
+        raise UsageError, "no such command: #{name}; there are #{COMMANDS.keys.join(", ")}" unless COMMANDS.key?(name)
+
+        @out.puts CLI.command(name).new.parser.help
+        Command::OK
+      end
+
+      private
+
+      def overview
+        @out.puts "heapline tells which line of Ruby holds the memory.", "", "  heapline ruby leak.rb", ""
+        COMMANDS.keys.grep_v(/ /).each do |name|
+          @out.puts format("  heapline %<name>-10s %<summary>s", name: name, summary: CLI.command(name)::SUMMARY)
+        end
+        @out.puts "", "heapline help COMMAND shows its options."
+        Command::OK
+      end
+    end
+
+    # `heapline heap`: what has commands of its own.
+    class HeapCommand < Command::Base
+      USAGE_LINE = "heap COMMAND …"
+      SUMMARY = "Ask heap dumps what is in them, what grew, and who holds it"
+      PREFIX = "heap "
+
+      def call(argv)
+        name = argv.first
+        raise UsageError, "no such command: heap #{name}; there are #{names.join(", ")}" if name&.match?(/\A[^-]/)
+
+        @out.puts parser.help
+        name.nil? || SHORT.key?(name) ? Command::OK : Command::USAGE
+      end
+
+      private
+
+      def names
+        COMMANDS.keys.select { |name| name.start_with?(PREFIX) }
+      end
+
+      def define(parser)
+        names.each do |name|
+          parser.separator format("  heapline %<name>-16s %<summary>s", name: name, summary: CLI.command(name)::SUMMARY)
+        end
+        parser.separator ""
+        parser.separator "heapline help heap COMMAND shows the options of one."
+      end
+    end
+
+    # `heapline version`
+    class VersionCommand < Command::Base
+      USAGE_LINE = "version"
+      SUMMARY = "Print heapline's version"
+
+      def call(_argv)
+        @out.puts "heapline #{Heapline::VERSION}"
+        Command::OK
+      end
+    end
+  end
+end

@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+require_relative "../figures/typed"
+
+module Heapline
+  # What commands are made of: how options are parsed, programs run, and files of the installation found.
+  module Command
+    OK = 0
+    PROBLEM = 1
+    USAGE = 2
+    NOT_EXECUTABLE = 126
+    NOT_FOUND = 127
+
+    # A line of ours on standard error, where that can be written: where not, that is no harm.
+    def self.say(err, message)
+      err.puts "heapline: #{message}"
+    rescue SystemCallError, IOError
+      nil
+    end
+
+    # The working directory, for paths that are shown as they would be typed; nil where it has been deleted.
+    def self.here
+      Dir.pwd
+    rescue SystemCallError
+      nil
+    end
+
+    # What all commands share: where they read and write, and how options are parsed.
+    class Base
+      # A process, and no file, on a command line.
+      PID = /\A\d{1,10}\z/
+
+      def initialize(env: ENV, out: $stdout, err: $stderr)
+        @env = env
+        @out = out
+        @err = err
+        @options = {}
+      end
+
+      # The exit status as far as it is known, or nil: above all that of the program that this command ran. Whatever
+      # happens to what is still to be written, this is it.
+      def status
+        @status || @child&.status
+      end
+
+      # The options of this command (OptionParser); its text is what `heapline help COMMAND` shows.
+      def parser
+        require "optparse" # not before each program that heapline becomes
+        OptionParser.new(nil, 24, "  ") do |options|
+          options.banner = "usage: heapline #{self.class::USAGE_LINE}"
+          options.separator ""
+          options.separator "#{self.class::SUMMARY}."
+          options.separator ""
+          define(options)
+        end
+      end
+
+      private
+
+      # Overridden by commands that have options.
+      def define(_options); end
+
+      # Options that several commands have, with one meaning. rows: how many there are where it is not said.
+      def define_top(parser, words = "rows", rows: 20)
+        parser.on("--top N", "#{words} (#{rows}; 0: all)") { |value| @options[:top] = Figures::Typed.count(value) }
+      end
+
+      # Text is the first of them, and what there is where it is not said.
+      def define_format(parser, names, words = names.join(", "))
+        parser.on("--format NAME", names, words) { |value| @options[:format] = value }
+        parser.on("--json", "the same as --format json") { @options[:format] = "json" }
+      end
+
+      def define_output(parser, words = "write to FILE; its end says the format, unless --format does")
+        parser.on("-o", "--output FILE", words) { |path| @options[:output] = path }
+      end
+
+      # Options may stand anywhere. Overridden with :order by commands whose arguments are another command: there they
+      # end at the first word that is none.
+      def parsing
+        :permute
+      end
+
+      # Options out of `argv`; the arguments that are left.
+      def parse(argv)
+        return argv.dup if parsing == :order && !argv.first.to_s.start_with?("-")
+
+        parser.public_send(parsing, argv)
+      rescue OptionParser::ParseError => e
+        raise UsageError, e.message
+      end
+
+      # The same for those that are about a process or a command: the words behind a command are its own, but behind a
+      # PID there is nobody whose options they could be.
+      def parse_pid_or_command(argv)
+        first, *others = words = parse(argv)
+        pid?(words) ? [first, *parse(others)] : words
+      end
+
+      def pid?(words)
+        words.first&.match?(PID)
+      end
+    end
+  end
+end

@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+require "shellwords"
+
+module Heapline
+  module Command
+    # The commands that show more, as they can be typed: an Array of [command, why].
+    module NextSteps
+      # The same as lines without line ends, below a report for people.
+      def self.lines(steps, terminal)
+        width = steps.map { |command, _| terminal.inert(command).length }.max
+        steps.each_with_index.map do |(command, why), i|
+          "  #{i.zero? ? terminal.style("next", :bold) : "    "}  #{terminal.inert(command).ljust(width)}   #{why}"
+        end
+      end
+
+      # After the report of a process or file that was named `source`.
+      def self.for_report(snapshot, source, shown)
+        word = Shellwords.escape(source)
+        steps = []
+        steps << grouped(snapshot, word) unless shown[:by]
+        steps << ["heapline report #{word}", "which line?"] if shown[:by]
+        steps << ["heapline report #{word} --by class", "which objects?"] if snapshot.objects && shown[:by] != :class
+        steps << ["heapline rss #{snapshot.pid}", "what else is in RSS?"] if snapshot.state == :running
+        steps << ["heapline baseline #{snapshot.pid}", "count growth from now on"] if snapshot.state == :running
+        steps << ["heapline ps --clean", "remove the files of dead processes"] if snapshot.state == :killed
+        steps
+      end
+
+      # After the report of a capture. objects: was it of Ruby objects?
+      def self.for_capture(path, objects: false)
+        word = Shellwords.escape(path)
+        return for_objects(word) if objects
+
+        page = Shellwords.escape("#{File.basename(path, ".hlc")}.html")
+        [["heapline report #{word} --tree", "by which path to the peak?"],
+         ["heapline report #{word} --by line --metric temporary", "what is garbage at once?"],
+         ["heapline report #{word} --timeline", "when?"],
+         ["heapline report #{word} -o #{page}", "a page to look around in"],
+         ["heapline replay #{word}", "would another allocator help?"]]
+      end
+
+      # The same of the objects in it.
+      def self.for_objects(word)
+        [["heapline report #{word} --objects --tree", "by which path to the peak?"],
+         ["heapline report #{word} --by class --metric temporary", "what is garbage at once?"],
+         ["heapline report #{word} --class String --by line", "which lines make them?"],
+         ["heapline report #{word}", "and blocks of malloc?"]]
+      end
+
+      # After the compiled code of a process or dump that was named `source`. copy: address of code that is a copy, or
+      # nil. running: is it a PID? growth: were two moments compared?
+      def self.for_code(source, copy, running:, growth:)
+        word = Shellwords.escape(source)
+        steps = running && !growth ? [["heapline code #{word} --after 60", "what grows?"]] : []
+        return steps unless copy
+
+        file = running ? "#{word}.json" : word
+        steps << ["heapline heap dump #{word} -o #{file}", "all objects, to ask:"] if running
+        steps << ["heapline heap find #{file} #{format("0x%x", copy)} --path", "who holds a copy?"]
+      end
+
+      # After the exit report: the process and, unless it was kept, its flight file are gone.
+      def self.for_exit(snapshot, options)
+        return [grouped(snapshot, snapshot.pid)] if options[:keep]
+
+        command = snapshot.command.map { |word| Shellwords.escape(word) }.join(" ")
+        any = snapshot.ruby? ? "" : "--any "
+        [["heapline -o run.heapline #{any}#{command}", "keep the counts"], grouped(snapshot, "run.heapline")]
+      end
+
+      def self.grouped(snapshot, word)
+        group = snapshot.ruby? ? "gem" : "library"
+        ["heapline report #{word} --by #{group}", "which #{group}?"]
+      end
+      private_class_method :grouped
+    end
+  end
+end

@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require "open3"
+require_relative "../figures/units"
+require_relative "../accounting/flight_directory"
+
+module Heapline
+  module Doctor
+    # The flight directory: does it exist, is it this user's alone, is there room?
+    class DirectoryCheck
+      LEAST_ROOM = 64 * 1024 * 1024
+
+      def initialize(env)
+        @path = Accounting::FlightDirectory.new(env).path
+        @given = env["HEAPLINE_DIR"]
+      end
+
+      def finding
+        what, remedy = trouble
+        return Finding.new(name: "flight files", state: :problem, text: what, remedy: remedy) if what
+
+        Finding.new(name: "flight files", state: :ok, text: [@path, room_text, presence].compact.join(", "))
+      end
+
+      private
+
+      def trouble
+        return relative if @given && !@given.start_with?("/")
+        return missing unless File.exist?(@path)
+
+        unusable(File.lstat(@path)) || cramped
+      end
+
+      def unusable(status)
+        elsewhere = "set HEAPLINE_DIR to a directory of yours"
+        return ["#{@path} is no directory", "remove it, or #{elsewhere}"] unless status.directory?
+        return ["#{@path} belongs to user #{status.uid}", elsewhere] unless status.owned?
+        return ["others may write in #{@path}", "chmod 700 #{@path}"] if status.mode.anybits?(0o022)
+
+        ["#{@path} cannot be written to", "chmod 700 #{@path}, or #{elsewhere}"] unless File.writable?(@path)
+      end
+
+      def relative
+        ["HEAPLINE_DIR=#{@given} is not absolute and is ignored", "give it as an absolute path"]
+      end
+
+      # The core makes the last part of the path only.
+      def missing
+        parent = File.dirname(@path)
+        return cramped if File.directory?(parent) && File.writable?(parent)
+
+        ["#{@path} does not exist and cannot be made: #{parent} is missing or read-only",
+         "make it, or set HEAPLINE_DIR to a directory of yours on a tmpfs"]
+      end
+
+      def cramped
+        return nil if room.nil? || room >= LEAST_ROOM
+
+        ["#{@path} has room for #{Units.bytes(room)} only", "free some, or set HEAPLINE_DIR to another place"]
+      end
+
+      # Free bytes, or nil where df cannot say.
+      def room
+        @room ||= begin
+          existing = File.exist?(@path) ? @path : File.dirname(@path)
+          output, status = Open3.capture2("df", "-P", "-k", "--", existing, err: File::NULL)
+          status.success? ? output.lines.last.split[-3].to_i * 1024 : nil
+        rescue SystemCallError
+          nil
+        end
+      end
+
+      def room_text
+        room && "#{Units.bytes(room)} free"
+      end
+
+      def presence
+        "made at the first run" unless File.exist?(@path)
+      end
+    end
+  end
+end

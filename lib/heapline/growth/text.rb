@@ -1,0 +1,177 @@
+# frozen_string_literal: true
+
+require "delegate"
+require_relative "../figures/units"
+require_relative "history"
+require_relative "../table/grid"
+require_relative "../terminal/output"
+require_relative "../terminal/sparkline"
+
+module Heapline
+  module Growth
+    # A Growth::History as text that fits the terminal: what the processes' memory did, the sites that grow and their
+    # verdicts, what was passed over in the log.
+    class Text
+      # A Growth::Series in a table of sites.
+      class Row < SimpleDelegator
+        def location
+          place
+        end
+      end
+      SPARK = 16
+
+      def self.column(key, title, unit, figure)
+        Figures::Columns::Column.new(key: key, title: title, figure: figure, unit: unit)
+      end
+
+      def self.interval(series)
+        return "?" unless series.slope_low
+
+        "#{Units.signed(series.slope_low)} to #{Units.signed(series.slope_high)}"
+      end
+      private_class_method :column
+
+      growth, *others = History::FIGURES
+      COLUMNS = [
+        column(:verdict, "verdict", :name, :verdict),
+        column(:slope, "an hour", :growth, :slope_bytes_per_hour),
+        column(:interval, "99 % interval", :name, method(:interval)),
+        Figures::Columns::Column.new(**growth.to_h, unit: :growth), *others,
+        column(:processes, "in", :count, :processes)
+      ].freeze
+      # What goes first where the screen is narrow.
+      LEAST = %i[rate processes live interval growth trend].freeze
+      # What is said of lines that were not taken, and of what did not fit.
+      NOTES = {
+        damaged: "damaged or torn lines were passed over", foreign: "lines are not of this log",
+        other_version: "lines are as another version of heapline writes them",
+        repeated: "lines repeat others or lie before them", clock_jumps: "times the clock was set; elapsed_s counted",
+        series_given_up: "series that moved least were given up: too many sites in too many processes",
+        processes_refused: "lines are of more processes than are kept",
+        strings_refused: "names did not fit"
+      }.freeze
+      MEANING = { leak: "keeps growing across GC generations", cache: "grew, and stopped", bloat: "one step",
+                  churn: "dies young, and much of it", steady: "does not grow" }.freeze
+      # Needs that are told of those that are unsure.
+      NEEDS = 3
+
+      # top: rows (0: all); sort: :slope, :growth, :live or :rate; directory: paths below it are shown relative to it;
+      # problems: Array of Strings, files that could not be read.
+      def initialize(top: 20, sort: :slope, directory: nil, problems: [], env: ENV)
+        @top = top
+        @sort = sort
+        @directory = directory
+        @problems = problems
+        @env = env
+      end
+
+      def render(growth, io)
+        @terminal = Terminal::Output.new(io, @env)
+        lines = [*heading(growth), "", *memory(growth), *table(growth), "", *notes(growth)]
+        lines.each { |line| io.puts line }
+      end
+
+      private
+
+      def heading(growth)
+        processes = growth.processes
+        hosts = processes.map(&:host).uniq.size
+        parts = [plural(growth.counts[:taken], "line"), plural(processes.size, "process", "processes")]
+        parts << "#{hosts} hosts" if hosts > 1
+        if growth.duration
+          parts << Units.duration(growth.duration)
+          parts << "#{time(growth.first_at)} to #{time(growth.last_at)} UTC"
+        end
+        first, *rest = @terminal.wrap(parts)
+        ["#{@terminal.style("heapline growth", :bold)}  #{first}", *rest]
+      end
+
+      # What the process's own figures did, the largest first; only those that the log has.
+      def memory(growth)
+        shown = growth.memory.values.reject { |one| one.location == "pss" }
+        return [] if shown.empty?
+
+        ends, parts = shown.partition { |one| History::MEMORY.include?(one.location) }
+        parts = parts.select { |one| one.slope_low&.positive? }.max_by(4, &:slope_bytes_per_hour)
+        text = (ends + parts).map { |one| "#{name(one)} #{Units.signed(one.slope_bytes_per_hour)}" }
+        ["  an hour, in each process: #{@terminal.wrap(text, indent: "    ").join("\n")}",
+         *outside(growth), ""]
+      end
+
+      def name(one)
+        one.location == "rss" ? "RSS" : @terminal.inert(one.location.tr("_", " "))
+      end
+
+      # RSS that grows beside all sites is not the application's to free.
+      def outside(growth)
+        rss, live = growth.memory.values_at(*History::MEMORY)
+        return [] unless rss && live && rss.slope_low&.positive?
+        return [] if live.slope_bytes_per_hour > rss.slope_bytes_per_hour / 2
+
+        ["  what grows is not what malloc gave out, but memory that is freed and held (fragmentation), object pages or",
+         "  stacks: heapline rss PID shows which"]
+      end
+
+      def table(growth)
+        rows = growth.sorted(@sort).map { |series| Row.new(series) }
+        shown = @top.zero? ? rows : rows.first(@top)
+        return ["  no site is in the log"] if rows.empty?
+
+        table = Table::Rows.new(shown, sort: @sort, terminal: @terminal, directory: @directory,
+                                       columns: [*COLUMNS, trend], dispensable: LEAST)
+        [*table.lines, summary(growth, shown)]
+      end
+
+      def trend
+        words = lambda { |row|
+          Terminal::Sparkline.text(row.points.map(&:last), width: SPARK, unicode: @terminal.unicode?)
+        }
+        Figures::Columns::Column.new(key: :trend, title: "trend", figure: ->(_) { 0 }, words: words)
+      end
+
+      def summary(growth, shown)
+        all = growth.series
+        found = MEANING.keys.filter_map do |verdict|
+          count = growth.with_verdict(verdict).size
+          "#{Units.count(count)} #{verdict} (#{MEANING[verdict]})" if count.positive?
+        end
+        found << unsure(growth.with_verdict(:unsure)) unless growth.with_verdict(:unsure).empty?
+        parts = @terminal.wrap(
+          [*found, "#{Units.count(shown.size)} of #{Units.count(all.size)} shown"]
+        )
+        parts.map { |line| "  #{@terminal.style(line, :dim)}" }.join("\n")
+      end
+
+      def unsure(series)
+        needs = series.map(&:needs).tally.sort_by { |need, count| [-count, need] }.map(&:first)
+        "#{Units.count(series.size)} unsure (needs #{needs.first(NEEDS).join("; or ")})"
+      end
+
+      def notes(growth)
+        counted = NOTES.filter_map do |key, words|
+          "#{Units.count(growth.counts[key])} #{words}" if growth.counts[key].to_i.positive?
+        end
+        (counted + lost(growth) + @problems).map do |text|
+          "  #{@terminal.style("note", :red)}  #{@terminal.inert(text)}"
+        end
+      end
+
+      def lost(growth)
+        dropped = growth.processes.sum(&:dropped_lines)
+        gaps = growth.processes.sum(&:gaps)
+        texts = []
+        texts << "#{Units.count(dropped)} lines could not be written when they were due" if dropped.positive?
+        texts << "lines are missing in #{plural(gaps, "place")}" if gaps.positive?
+        texts
+      end
+
+      def plural(count, one, many = "#{one}s")
+        "#{Units.count(count)} #{count == 1 ? one : many}"
+      end
+
+      def time(time)
+        time.getutc.strftime("%Y-%m-%d %H:%M")
+      end
+    end
+  end
+end

@@ -1,0 +1,132 @@
+# frozen_string_literal: true
+
+require_relative "../places/location"
+
+module Heapline
+  module Processes
+    # The resident memory of the allocator, divided: what lives, heapline's records on the blocks, and what is held,
+    # which is the rest. Frozen; each figure is a Hash of name => bytes, none of them below 0.
+    #
+    # Live bytes are what was given out; where the program has not touched them they are not resident. Nothing tells
+    # whose those are, so each line and each library gives up the same part of its bytes; but before them Ruby 3.2's
+    # transient heap, one block of which little is touched.
+    class MallocMemory
+      # heapline keeps a record of so many bytes on each live block.
+      RECORD = 8
+      # Ruby 3.2 asks malloc at its start for so much at once, where young arrays keep their contents. (3.1 maps it,
+      # later Rubies have none.)
+      TRANSIENT_HEAP = 32 * 1024 * 1024
+
+      # What is live, where no gems and libraries are named.
+      ALL = "live"
+
+      # ruby, jit, native: what is resident of live blocks. untouched: bytes of live blocks that are not, at least so
+      # many. transient: of these, the transient heap's.
+      # records: heapline's. held: see `held_parts`. unclaimed: bytes of anonymous memory that are not the allocator's
+      # either.
+      # returnable: what trimming could give back, a Range of bytes, or nil. Free pages that are not resident give
+      # nothing; what is not resident may be of live blocks instead: hence the least and the most.
+      attr_reader :ruby, :jit, :native, :records, :untouched, :transient, :held, :unclaimed, :returnable
+
+      # anonymous_bytes: resident anonymous memory that is not known to be anything else. drill: name gems, libraries.
+      def initialize(figures, parts, snapshot, anonymous_bytes, drill: false)
+        @figures = figures
+        @system = figures.arenas.sum(&:system_bytes)
+        claimed = [figures.resident_bytes || anonymous_bytes, anonymous_bytes].min
+        @resident = parts.bytes(:heap) + parts.bytes(:arenas) + claimed
+        divide(snapshot, drill)
+        mapped = snapshot.allocator.to_s.start_with?("glibc") ? (figures.resident_bytes || claimed) - claimed : 0
+        leave_out_untouched(mapped, snapshot.ruby.to_s.start_with?("ruby 3.2."))
+        @unclaimed = anonymous_bytes - claimed
+        @returnable = returnable_range
+        @held = held_parts(@resident - live_bytes - sum(@records))
+        freeze
+      end
+
+      private
+
+      def divide(snapshot, drill)
+        lines, rest = (drill ? snapshot : snapshot.kinds || snapshot).partition { |site| site.kind == :ruby }
+        jits, rest = rest.partition { |site| site.location.jit? }
+        rest += [snapshot.quiet].compact
+        @jit = live(jits, drill) { |site| site.location.special }
+        @ruby = live(lines, drill) { |site| site.location.gem || Accounting::Snapshot::UNNAMED[:gem] }
+        @native = live(rest, drill) { |site| site.location.library || site.location.special || "ruby" }
+        @records = { "records on live blocks" => [snapshot.live_blocks, 0].max * RECORD }
+      end
+
+      def live(sites, drill, &)
+        return { ALL => sites.sum(&:live_bytes) } unless drill
+
+        sites.group_by(&).transform_values { |same| same.sum(&:live_bytes) }
+      end
+
+      # mapped: of glibc's blocks in mappings of their own, what is not resident. And what lives beyond all that is
+      # resident is not, either.
+      def leave_out_untouched(mapped, transient_heap)
+        @records = cut(@records, @resident)
+        live = live_bytes
+        @untouched = mapped.clamp([live + sum(@records) - @resident, 0].max, live)
+        @transient = transient_heap ? leave_out_transient_heap : 0
+        return if @untouched == @transient
+
+        touched = live - @untouched
+        ruby, jit = [@ruby, @jit].map { |amounts| sum(amounts) * touched / live_bytes }
+        @native = cut(@native, touched - ruby - jit)
+        @ruby = cut(@ruby, ruby)
+        @jit = cut(@jit, jit)
+      end
+
+      # Returns how many bytes those are.
+      def leave_out_transient_heap
+        name = @native.keys.find { |library| library == ALL || of_vm?(library) }
+        bytes = [@untouched, TRANSIENT_HEAP, @native[name] || 0].min
+        @native = @native.merge(name => @native[name] - bytes) if bytes.positive?
+        bytes
+      end
+
+      def of_vm?(library)
+        Places::GemName.of_library("/#{library}") == Places::GemName::CORE
+      end
+
+      def live_bytes
+        sum(@ruby) + sum(@jit) + sum(@native)
+      end
+
+      # The amounts in the same proportion, so that their sum is at most `most`; the first takes what rounding leaves.
+      def cut(amounts, most)
+        all = sum(amounts)
+        return amounts if all <= most
+
+        cut = amounts.transform_values { |bytes| bytes * most / all }
+        cut.merge(cut.keys.first => cut.values.first + most - sum(cut))
+      end
+
+      # What the allocator holds beyond live blocks: freed and kept, its own, rounding. What is free and was given back
+      # to the kernel is not among it: of the parts that it tells, so much as is resident.
+      def held_parts(held)
+        return { "held" => held } unless @figures.free_bytes && @figures.resident_bytes
+
+        told = cut(free.merge("the allocator's own" => @figures.metadata_bytes || 0), held)
+        told.merge("headers, rounding, small caches" => held - sum(told))
+      end
+
+      def returnable_range
+        most = @figures.returnable_bytes or return nil
+        absent = @system + (@figures.resident_bytes || 0) - @resident
+        ([most - [absent, 0].max, 0].max..most)
+      end
+
+      def free
+        return { "free" => @figures.free_bytes } if @figures.arenas.size <= 1
+
+        first, *others = @figures.arenas.map(&:free_bytes)
+        { "free in the main arena" => first, "free in #{others.size} other arenas" => others.sum }
+      end
+
+      def sum(amounts)
+        amounts.sum { |_, bytes| bytes }
+      end
+    end
+  end
+end

@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+require_relative "../places/location"
+require_relative "memory_map"
+
+module Heapline
+  module Processes
+    # What each mapping of a Ruby process is for, told from outside: the kernel's names and flags, and what lies beside
+    # it. Frozen. `[kind]` are the Parts of a kind, `bytes(kind)` what of them is resident; all kinds add up to RSS.
+    #
+    # heap::       glibc's main heap
+    # arenas::     glibc's other arenas
+    # stacks::     of threads and fibers
+    # jit::        code made at run time
+    # code::       files that are executed, with their data
+    # heapline::   the flight file, heapline's tables, its libraries
+    # other::      other files, shared memory, what the kernel maps
+    # anonymous::  the rest: object heap pages, what the allocator maps, what a library maps for itself
+    class MemoryParts
+      KINDS = %i[heap arenas stacks jit code heapline other anonymous].freeze
+      # A name that tells what it is, and its resident bytes.
+      Part = Struct.new(:name, :bytes)
+
+      ARENA = 64 * 1024 * 1024 # glibc reserves so much for each, at a multiple of it
+      GUARD = 16 * MemoryMap::PAGE # what lies below a stack so that it cannot run over is not larger
+      STACK = 8 * 1024 * 1024 # larger ones are taken for a stack and something else, joined by the kernel
+      # Names of the kernel's, and of Ruby 4.0's where the kernel keeps them.
+      NAMED = { /\A\[heap\]/ => :heap, /\A\[stack\]|\A\[anon:.*(fiber_pool|thread_stack)/ => :stacks,
+                /\A\[anon:.*jit_reserve/ => :jit, /\A\[anon:.*(heap_page|malloc)/ => :anonymous, /\A\[/ => :other,
+                %r{/(libheapline|heapline/native)\.so\z} => :heapline }.freeze
+      # heapline reserves no swap for its memory and leaves it out of core dumps: no one else does both.
+      OWN = %w[nr dd].freeze
+      LARGE = 32 * 1024 * 1024 # anonymous mappings of at least so much are named "large"
+      # The kernel's mark on stacks (MAP_STACK, since Linux 6.7).
+      MARK = "nh"
+      # Of stacks whose guard is no mapping of its own (MADV_GUARD_INSTALL; glibc from 2.42 on, Linux from 6.13 on).
+      GUARDED = ["gu", MARK].freeze
+
+      # map: MemoryMap. glibc: is the allocator glibc's? Others have no arenas of that shape, and where they use the
+      # heap, they count it among what they mapped.
+      def initialize(map, glibc: true)
+        @map = map
+        @glibc = glibc
+        @marked = map.any? { |mapping| guard?(mapping) && mapping.flagged?(MARK) }
+        @executed = map.select(&:executable?).to_h { |mapping| [mapping.name, mapping] }
+        @parts = KINDS.to_h { |kind| [kind, []] }
+        @ends = {}
+        sort(map.to_a.dup)
+        @parts.each_value(&:freeze).freeze
+        freeze
+      end
+
+      def [](kind)
+        @parts.fetch(kind)
+      end
+
+      # Resident bytes of a kind.
+      def bytes(kind)
+        self[kind].sum(&:bytes)
+      end
+
+      private
+
+      # `below` and `above` are the neighbours that a mapping touches, or nil.
+      def sort(mappings)
+        below = nil
+        while (mapping = mappings.shift)
+          below = nil if below && below.finish != mapping.start
+          above = mappings.first if mappings.first&.start == mapping.finish
+          mapping, rest = @map.split(mapping, edge(mapping, below, above) || mapping.finish)
+          mappings.unshift(rest) if rest
+          kind = kind_of(mapping, below, rest || above)
+          @parts[kind] << Part.new(name_of(mapping, kind), mapping.rss_bytes).freeze
+          below = mapping
+        end
+      end
+
+      # Where a mapping becomes another thing, which the kernel joined with the first because both have the same access:
+      # the address, or nil.
+      def edge(mapping, below, above)
+        return nil unless mapping.anonymous? && mapping.writable?
+
+        arena = arena_start(mapping, above)
+        return arena if arena && arena > mapping.start
+        return [data_end(below), mapping.start].max if data?(below)
+
+        mapping.start + STACK if stack?(mapping, below) && !@marked
+      end
+
+      def kind_of(mapping, below, above)
+        return :heapline if mapping.flagged?(*OWN)
+
+        named = NAMED.find { |pattern, _| mapping.name.match?(pattern) }&.last
+        return named == :heap && !@glibc ? :anonymous : named if named
+
+        mapping.anonymous? ? anonymous_kind(mapping, below, above) : file_kind(mapping)
+      end
+
+      def file_kind(mapping)
+        @executed.key?(mapping.name) ? :code : :other
+      end
+
+      def anonymous_kind(mapping, below, above)
+        return :jit if mapping.executable?
+        return :other unless mapping.writable?
+        return :arenas if arena_start(mapping, above) == mapping.start
+        return :stacks if stack?(mapping, below)
+
+        data?(below) && mapping.finish <= data_end(below) ? :code : :anonymous
+      end
+
+      # The start of the glibc arena whose used part ends where `above`, the part still closed, begins; or nil.
+      def arena_start(mapping, above)
+        return nil unless @glibc && above&.closed?
+
+        finish = (above.start / ARENA * ARENA) + ARENA
+        start = finish - ARENA
+        start if above.finish >= finish && start >= mapping.start && start < mapping.finish
+      end
+
+      def stack?(mapping, below)
+        return true if mapping.flagged?(*GUARDED)
+        return false unless below&.closed?
+
+        @marked ? mapping.flagged?(MARK) : guard?(below)
+      end
+
+      def guard?(mapping)
+        mapping.closed? && mapping.bytes <= GUARD
+      end
+
+      # Does the zeroed data of a program or library begin behind this mapping?
+      def data?(mapping)
+        mapping && !mapping.name.empty? && mapping.writable? && @executed.key?(mapping.name) &&
+          data_end(mapping) > mapping.finish
+      end
+
+      # Where the memory of the file ends that this is a mapping of.
+      def data_end(mapping)
+        @ends[mapping.name] ||= begin
+          first = @map.find { |one| one.name == mapping.name && one.offset.zero? }
+          (first && @map.load_end(first)) || mapping.finish
+        end
+      end
+
+      def name_of(mapping, kind)
+        case kind
+        when :heap then "main heap"
+        when :stacks then mapping.name == "[stack]" ? "main thread" : "other threads and fibers"
+        when :heapline then own_name(mapping)
+        when :anonymous then mapping.bytes >= LARGE ? "large" : "small"
+        else mapping.name.empty? ? kind.to_s : Places::BaseName.of(mapping.name).delete_suffix(" (deleted)")
+        end
+      end
+
+      def own_name(mapping)
+        return "flight file" if mapping.access.end_with?("s")
+
+        mapping.anonymous? ? "tables" : "libraries"
+      end
+    end
+  end
+end

@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+require_relative "../errors"
+require_relative "../accounting/flight_directory"
+require_relative "../figures/typed"
+
+module Heapline
+  module Processes
+    # For commands about a running process: from its PID as it was typed to its flight file, and how long they wait for
+    # its answer.
+    module RunningProcess
+      TIMEOUT = 10.0
+
+      # FlightDirectory::Entry. Raises UsageError where `words` are not one PID, FlightError where there is no such
+      # process; `dead` is what a dead one cannot give.
+      def self.find(words, env, dead:)
+        pid, *others = words
+        raise UsageError, "which process? give one PID" unless pid.to_s.match?(/\A\d{1,10}\z/) && others.empty?
+
+        entry = Accounting::FlightDirectory.new(env).fetch(pid.to_i)
+        return entry if entry.alive?
+
+        raise FlightError, "process #{pid} is dead: #{dead}; what it held last: heapline report #{pid}"
+      end
+
+      private
+
+      # Overridden by commands that wait for less.
+      def default_timeout
+        TIMEOUT
+      end
+
+      # Seconds.
+      def timeout
+        @options.fetch(:timeout, default_timeout)
+      end
+
+      def define_timeout(parser)
+        parser.on("--timeout S", "wait so many seconds for its answer (#{format("%g", default_timeout)})") do |value|
+          @options[:timeout] = Figures::Typed.seconds(value, zero: true)
+        end
+      end
+
+      # why: what keeps it from answering, where that is known (Visit#why).
+      def say_waiting(entry, why)
+        @err.puts "heapline: asked process #{entry.pid}; #{why || "it answers at its next allocation"}"
+      end
+    end
+  end
+end

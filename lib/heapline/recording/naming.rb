@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+require_relative "recording"
+
+module Heapline
+  class Recording
+    # Where captures go.
+    class Naming
+      # pattern: as typed, or nil. A name without %p is for one process; others get theirs by their pid.
+      def initialize(pattern)
+        @pattern = File.expand_path(pattern || "heapline-%p#{Recording::SUFFIX}")
+        @taken = []
+      end
+
+      # Raises Error where nothing can be written; before the command runs.
+      def check
+        directory = File.dirname(@pattern)
+        return if File.directory?(directory) && File.writable?(directory)
+
+        raise Error, "a capture cannot be written to #{directory}: " \
+                     "#{File.directory?(directory) ? "permission denied" : "no such directory"}"
+      end
+
+      # The path for a process. One that executes another program has a second one.
+      def path(pid)
+        names = candidates(pid)
+        @taken << names.find { |path| !@taken.include?(path) }
+        @taken.last
+      end
+
+      private
+
+      def candidates(pid)
+        first = @pattern.gsub("%p", pid.to_s)
+        extension = File.extname(first)
+        stem = first.delete_suffix(extension)
+        own = @pattern.include?("%p") ? stem : "#{stem}-#{pid}"
+        [first, "#{own}#{extension}"].each + (2..).lazy.map { |number| "#{own}-#{number}#{extension}" }
+      end
+    end
+  end
+end

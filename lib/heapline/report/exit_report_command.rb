@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+require_relative "../accounting/flight"
+require_relative "../processes/ledger"
+require_relative "../processes/memory_map"
+require_relative "../command/base"
+require_relative "../command/next_steps"
+require_relative "../files/output_file"
+require_relative "../accounting/format"
+require_relative "../accounting/run_options"
+
+module Heapline
+  module Report
+    # `heapline report --exit --fd N`: started by the core when the accounted program ends. The program still exists, so
+    # that its RSS can be read. Options come from HEAPLINE. Everything goes to stderr or to the file asked for.
+    class ExitReportCommand < Command::Base
+      USAGE_LINE = "report --exit --fd N"
+      SUMMARY = "Print the report at the end of an accounted program (used by heapline itself)"
+
+      def call(argv)
+        parse(argv)
+        raise UsageError, "--exit needs --fd N: it is what the core itself calls" unless @options[:fd]
+
+        @settings = Accounting::RunOptions.from_env(@env["HEAPLINE"])
+        @snapshot = Accounting::Flight.read(@options[:fd], wanted: Format.wanted(format_name, **rows))
+        output ? write_file : show
+        Command::OK
+      end
+
+      private
+
+      def define(parser)
+        parser.on("--fd N", "descriptor of the flight file") { |value| @options[:fd] = Figures::Typed.count(value) }
+      end
+
+      def output
+        @settings[:output]
+      end
+
+      def show
+        return if @settings[:quiet]
+
+        formatted(more: Command::NextSteps.for_exit(@snapshot, @settings)).render(@snapshot, @err)
+      end
+
+      def memory
+        Processes::ProcessMemory.read(@snapshot.pid)
+      end
+
+      def ledger
+        Processes::Ledger.read(@snapshot, alive: true, drill: format_name == "html")
+      end
+
+      # Its name.
+      def format_name
+        output ? Format.of_file(output) : "text"
+      end
+
+      def rows
+        @settings.slice(:top, :sort, :min)
+      end
+
+      # That format, with what HEAPLINE asks for.
+      def formatted(more: [])
+        Format.made(format_name, memory: memory, ledger: ledger, directory: Command.here, env: @env, more: more,
+                                 **rows)
+      end
+
+      def write_file
+        Files::OutputFile.write(output) do |file|
+          flight_file? ? copy(file) : formatted.render(@snapshot, file)
+        end
+        @err.puts "heapline: wrote #{output}#{hint}" unless @settings[:quiet]
+      end
+
+      def flight_file?
+        File.extname(output) == ".heapline"
+      end
+
+      def hint
+        "; see it with: heapline report #{Shellwords.escape(output)}" if flight_file?
+      end
+
+      def copy(file)
+        IO.copy_stream("/proc/self/fd/#{@options[:fd]}", file, @snapshot.flight_bytes)
+      end
+    end
+  end
+end

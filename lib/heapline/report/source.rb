@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require_relative "../command/base"
+require_relative "../files/input"
+require_relative "../accounting/flight"
+require_relative "../accounting/flight_directory"
+
+module Heapline
+  module Report
+    # What stands for counts on a command line: a PID with a flight file, or the path of a flight file, of a
+    # report in JSON, of a growth log, or of a capture.
+    module Source
+      LOG = :log
+      # So much of a first line tells whether it is a log's.
+      LINE = 4096
+      # The first bytes of a capture.
+      CAPTURE = "heapline-capture"
+
+      # Path of the flight file (of a PID the newest one), or of the file itself. Raises FlightError.
+      def self.path(word, directory)
+        word.match?(Command::Base::PID) ? directory.fetch(word.to_i).path : word
+      end
+
+      # The Snapshot behind it: of a flight file, of a report in JSON, or of the end of a growth log. wanted: what is
+      # enough of a flight file (Accounting::Flight::Wanted).
+      def self.read(word, directory, wanted: nil)
+        path = path(word, directory)
+        case beginning(path)
+        when LOG then log(path)
+        when "{" then json(path)
+        else without_gc { Accounting::Flight.read(path, wanted: wanted) }
+        end
+      end
+
+      # "{" for JSON, LOG for a growth log, also where it is packed.
+      def self.beginning(path)
+        return LOG if File.directory?(path)
+        return unless Input.file?(path)
+
+        first = Input.open(path, pipe: false, &:chunk).to_s.byteslice(0, LINE).lines.first.to_s
+        first.include?('"heapline-growth/') ? LOG : first[0]
+      rescue InputError
+        nil
+      end
+
+      # Is it the path of a capture?
+      def self.capture?(word)
+        !word.match?(Command::Base::PID) && Input.beginning(word, CAPTURE.bytesize) == CAPTURE
+      end
+
+      # Is it the path of a growth log, or of a directory of those?
+      def self.log?(word)
+        !word.match?(Command::Base::PID) && beginning(word) == LOG
+      end
+
+      # The Growth::History in a log, by: :site, :file, :gem, :library or :tag. Raises Error where it has no line.
+      def self.growth(path, by: :site)
+        require_relative "../growth/reader"
+        growth = GrowthReader.new([path], by: by).read
+        raise Error, "no line of a growth log in #{path}#{GrowthReader.reason(growth)}" if growth.processes.empty?
+
+        growth
+      end
+
+      def self.log(path)
+        growth(path).snapshot
+      end
+
+      def self.json(path)
+        require_relative "../accounting/json"
+        Accounting::JsonReport.parse(Input.text(path, most: Input::MOST), path)
+      end
+
+      # All that is read is kept: looking for garbage meanwhile would be a fifth of the time.
+      def self.without_gc
+        disabled = GC.disable
+        yield
+      ensure
+        GC.enable unless disabled
+      end
+      private_class_method :beginning, :log, :json, :without_gc
+    end
+  end
+end

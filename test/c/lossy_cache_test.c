@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "platform/lossy_cache.h"
+
+#include "check.h"
+#include "core.h"
+
+/* Addresses that share one slot: as near to each other as addresses of code are. */
+enum { KEYS = 48, EPOCHS = 3, THREADS = 4, ROUNDS = 400000 };
+static struct hl_lossy_cache cache;
+static uint64_t keys[KEYS];
+
+static void begin(void) {
+    uint64_t key = 0x7f3a12345678;
+    CHECK(hl_lossy_create(&cache));
+    for (unsigned found = 0; found < KEYS; key += 8)
+        if (hl_lossy_slot(&cache, key) == cache.slots + 5) keys[found++] = key;
+}
+
+/* What stands for a key: neighbours, as numbers of sites and frames are. */
+static uint32_t number_of(unsigned key) {
+    return key + 1;
+}
+
+static void what_was_kept_last_is_found_under_its_epoch_alone(void) {
+    begin();
+    CHECK_EQUAL(hl_lossy_find(&cache, keys[0], 7), 0);
+    hl_lossy_keep(&cache, keys[0], 7, 11);
+    CHECK_EQUAL(hl_lossy_find(&cache, keys[0], 7), 11);
+    CHECK_EQUAL(hl_lossy_find(&cache, keys[0], 8), 0);
+    CHECK_EQUAL(hl_lossy_find(&cache, keys[1], 7), 0);
+    hl_lossy_keep(&cache, keys[1], 8, 12);
+    CHECK_EQUAL(hl_lossy_find(&cache, keys[1], 8), 12);
+    CHECK_EQUAL(hl_lossy_find(&cache, keys[0], 7), 0);
+    CHECK_EQUAL(hl_lossy_find(&cache, 0, 0), 0);
+}
+
+/* Each order in which two writers of one slot may store their words ends in one word of each, or in both of one: so
+ * all pairs are all that a reader can ever see. */
+static void words_of_two_entries_answer_nobody(void) {
+    static struct hl_lossy_slot written[KEYS * EPOCHS];
+    begin();
+    for (unsigned i = 0; i < KEYS * EPOCHS; i++) {
+        hl_lossy_keep(&cache, keys[i % KEYS], i / KEYS, number_of(i % KEYS));
+        written[i] = cache.slots[5];
+    }
+    for (unsigned i = 0; i < KEYS * EPOCHS; i++)
+        for (unsigned j = 0; j < KEYS * EPOCHS; j++) {
+            if (i == j) continue;
+            cache.slots[5] = (struct hl_lossy_slot){written[i].check, written[j].value};
+            for (unsigned key = 0; key < KEYS; key++)
+                for (uint32_t epoch = 0; epoch < EPOCHS; epoch++)
+                    if (hl_lossy_find(&cache, keys[key], epoch)) CHECK(!"an answer of two halves");
+        }
+}
+
+static void keep_and_find(unsigned number) {
+    uint32_t random = number * 2654435761u + 1;
+    unsigned wrong = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        random = random * 1664525 + 1013904223;
+        const unsigned key = (random >> 8) % KEYS;
+        const uint32_t found = hl_lossy_find(&cache, keys[key], 1);
+        if (found && found != number_of(key)) wrong++;
+        if (!found || round % 4 == 0) hl_lossy_keep(&cache, keys[key], 1, number_of(key));
+    }
+    CHECK_EQUAL(wrong, 0);
+}
+
+static void no_key_answers_with_anothers_number(void) {
+    begin();
+    core_threads(THREADS, keep_and_find);
+}
+
+static void two_words_make_a_key(void) {
+    begin();
+    CHECK_EQUAL(hl_lossy_key(0x7f3a12345678, 0), hl_lossy_key(0x7f3a12345678, 0));
+    CHECK(hl_lossy_key(0x7f3a12345678, 1) != hl_lossy_key(0x7f3a12345678, 2));
+    CHECK(hl_lossy_key(0x7f3a12345678, 1) != hl_lossy_key(0x7f3a12345670, 1));
+    hl_lossy_keep(&cache, hl_lossy_key(keys[0], 1), 1, 11);
+    for (uint64_t second = 2; second < 2000; second++)
+        CHECK_EQUAL(hl_lossy_find(&cache, hl_lossy_key(keys[0], second), 1), 0);
+}
+
+static const struct check_test tests[] = {
+    {"what_was_kept_last_is_found_under_its_epoch_alone", what_was_kept_last_is_found_under_its_epoch_alone},
+    {"words_of_two_entries_answer_nobody", words_of_two_entries_answer_nobody},
+    {"no_key_answers_with_anothers_number", no_key_answers_with_anothers_number},
+    {"two_words_make_a_key", two_words_make_a_key},
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/accounting/flight_directory"
+
+module Heapline
+  module Accounting
+    class FlightDirectoryTest < Minitest::Test
+      def test_where_it_is
+        assert_equal "/x", FlightDirectory.new({ "HEAPLINE_DIR" => "/x", "XDG_RUNTIME_DIR" => "/run/user/7" }).path
+        assert_equal "/run/user/7/heapline", FlightDirectory.new({ "XDG_RUNTIME_DIR" => "/run/user/7" }).path
+        assert_equal "/dev/shm/heapline-#{Process.euid}", FlightDirectory.new({ "HEAPLINE_DIR" => "x" }).path
+      end
+
+      def test_entries
+        in_directory do |path|
+          %w[1-1.flight 2-9.flight x.flight 3-3.flight.bak 4-4.flightx].each do |name|
+            File.write(File.join(path, name), "")
+          end
+          Dir.mkdir(File.join(path, "5-5.flight"))
+          File.symlink("/etc/passwd", File.join(path, "6-6.flight"))
+          File.utime(0, 0, File.join(path, "2-9.flight"))
+          directory = FlightDirectory.new({ "HEAPLINE_DIR" => path })
+          assert_equal([[1, 1], [2, 9]], directory.entries.map { |entry| [entry.pid, entry.process.start_ticks] })
+          assert_equal 1, directory.entries(limit: 1).size
+        end
+      end
+
+      def test_the_living_process_comes_before_an_older_one_with_its_pid
+        in_directory do |path|
+          mine = ProcessIdentity.of(Process.pid)
+          [mine.start_ticks, 1].each { |ticks| File.write(File.join(path, "#{mine.pid}-#{ticks}.flight"), "") }
+          File.utime(0, 0, File.join(path, "#{mine.pid}-#{mine.start_ticks}.flight"))
+          directory = FlightDirectory.new({ "HEAPLINE_DIR" => path })
+          assert directory.find(mine.pid).alive?
+          assert_nil directory.find(1)
+          assert directory.fetch(mine.pid).alive?
+          assert directory.remove(directory.find(mine.pid))
+          refute directory.find(mine.pid).alive?
+        end
+      end
+
+      def test_a_process_without_a_file_is_an_error_that_helps
+        in_directory do |path|
+          error = assert_raises(FlightError) { FlightDirectory.new({ "HEAPLINE_DIR" => path }).fetch(1) }
+          assert_match(/process 1 has no flight file in #{path}: was it started with heapline/, error.message)
+        end
+      end
+
+      def test_prune_keeps_the_newest_and_the_living
+        in_directory do |path|
+          mine = ProcessIdentity.of(Process.pid)
+          File.write(File.join(path, "#{mine.pid}-#{mine.start_ticks}.flight"), "")
+          File.utime(0, 0, File.join(path, "#{mine.pid}-#{mine.start_ticks}.flight"))
+          (1..FlightDirectory::KEPT_FILES + 5).each do |number|
+            File.write(File.join(path, "#{number}-1.flight"), "")
+            File.utime(0, Time.now - number, File.join(path, "#{number}-1.flight"))
+          end
+          directory = FlightDirectory.new({ "HEAPLINE_DIR" => path })
+          assert_equal 5, directory.prune
+          assert_equal FlightDirectory::KEPT_FILES + 1, directory.entries.size
+          assert directory.find(mine.pid)
+          assert_nil directory.find(FlightDirectory::KEPT_FILES + 1)
+          assert_equal FlightDirectory::KEPT_FILES, directory.prune(now: Time.now + FlightDirectory::KEPT_SECONDS + 60)
+        end
+      end
+
+      def test_a_directory_that_is_missing_is_empty
+        directory = FlightDirectory.new({ "HEAPLINE_DIR" => "/nonexistent/heapline" })
+        assert_empty directory.entries
+        refute directory.exist?
+      end
+    end
+  end
+end

@@ -1,0 +1,146 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require "support/flight_builder"
+require "support/snapshots"
+require "tempfile"
+require "heapline/format"
+
+module Heapline
+  class FormatTest < Minitest::Test
+    include Snapshots
+
+    def test_every_format_renders_a_snapshot
+      Format::NAMES.each do |name|
+        io = StringIO.new(String.new(encoding: Encoding::BINARY))
+        Format.fetch(name).new.render(leaky, io)
+        refute_empty io.string, name
+      end
+    end
+
+    def test_every_format_has_its_line_in_the_docs
+      page = File.read(File.join(ROOT, "docs/formats.md"))
+      assert_empty(Format::ALL.reject do |entry|
+        page.match?(/^\| `#{entry.name}` \|.*#{entry.endings.map { |ending| "`#{Regexp.escape(ending)}`" }.join(".*")}/)
+      end)
+    end
+
+    def test_an_unknown_format_names_those_that_there_are
+      error = assert_raises(UsageError) { Format.fetch("yaml") }
+      assert_match(/no such format: yaml; there are text, json, /, error.message)
+    end
+
+    def test_the_end_of_a_file_name_says_its_format
+      formats = %w[r.pb.gz r.pprof r.csv r.speedscope.json r.json r.folded r.prom r.txt report].map do |name|
+        Format.of_file(name)
+      end
+      assert_equal %w[pprof pprof csv speedscope json collapsed prometheus text text], formats
+      assert_equal %w[text svg html], [Format.of_file("r.svg"), Format.of_file("r.svg", pictures: true),
+                                       Format.of_file("r.html", pictures: true)]
+    end
+
+    def shown(name, **options)
+      out = StringIO.new
+      Format.show(Format.made(name, **options), leaky, out)
+      out.string
+    end
+
+    def test_a_format_gets_the_options_that_it_knows
+      assert_equal 2, shown("csv", top: 1, directory: "/", env: {}).lines.size
+      assert_match(/ temporary▼ /, shown("text", sort: :temporary, env: { "LANG" => "C.UTF-8" }))
+      assert_includes shown("csv", sort: :temporary, top: 1), "cache.rb:88"
+    end
+
+    # Many sites that are one by some of their names, of several lanes, with figures of all kinds.
+    def flight
+      builder = FlightBuilder.new(baseline: 1, baseline_kind: 2)
+      random = Random.new(7)
+      builder.lane(0, owner: 1, baseline: 1)
+      400.times { |number| count(builder, planted(builder, number), random) }
+      Tempfile.create("flight") { |file| yield builder.write(file.path) }
+    end
+
+    def planted(builder, number)
+      return builder.special_site("(YJIT)", tag: [nil, "t"][number % 2]) if (number % 11).zero?
+
+      library = [nil, "/usr/lib/libone.so", "/opt/libone.so", "/g/gems/nokogiri-1.2.3/lib/nokogiri.so"][number % 4]
+      return builder.native_site(library, number % 9, symbol: "s#{number % 2}") if (number % 5).zero?
+
+      path = ["/app/a.rb", "/app/b.rb", "/g/gems/rack-1.0.0/lib/rack.rb"][number % 3]
+      builder.ruby_site(path, number % 7, label: "m#{number % 2}", library: library, tag: [nil, "t", "u"][number % 3])
+    end
+
+    def count(builder, site, random)
+      allocations, old = random.rand(1000), random.rand(500) # rubocop:disable Style/ParallelAssignment
+      frees = random.rand(0..allocations)
+      builder.count(random.rand(2), site, allocations: allocations, bytes_allocated: allocations * 10, frees: frees,
+                                          bytes_freed: frees * 10, temporary: frees / 2, age_sum: frees * 3,
+                                          age_max: random.rand(9), age_ms_sum: frees, age_ms_max: 4)
+      builder.base(0, site, allocations: [old, allocations].min, bytes_allocated: [old, allocations].min * 10)
+    end
+
+    # What is chosen shows what all would.
+    def test_a_choice_is_enough
+      flight do |path|
+        all = Accounting::Flight.read(path)
+        %w[text json csv collapsed prometheus openmetrics].product([nil, *Format::GROUPS.keys], %i[growth blocks life],
+                                                                   [nil, 3], [0, 9000]) do |name, by, sort, top, min|
+          next if by && name.end_with?("collapsed", "metrics", "prometheus")
+
+          options = { by: by, sort: sort, top: top, min: min }.compact
+          chosen = Accounting::Flight.read(path, wanted: Format.wanted(name, **options))
+          assert_equal rendered(name, all, **options), rendered(name, chosen, **options), "#{name} #{options}"
+        end
+      end
+    end
+
+    def rendered(name, snapshot, **options)
+      io = StringIO.new
+      Format.made(name, env: {}, **options).render(snapshot.with(taken_at: nil), io)
+      io.string
+    end
+
+    def test_little_is_read_for_a_few_rows
+      flight do |path|
+        chosen = Accounting::Flight.read(path, wanted: Format.wanted("text", top: 2))
+        assert_equal 2, chosen.sites.size
+        assert_equal Accounting::Flight.read(path).live_bytes, chosen.live_bytes
+      end
+    end
+
+    # Lines where nothing lives have no width in a picture: of a million that were run once they are nearly all.
+    def test_lines_without_a_width_are_not_read
+      Dir.mktmpdir do |directory|
+        builder = FlightBuilder.new
+        builder.lane(0)
+        [0, 50, 50].each_with_index do |freed, line|
+          builder.count(0, builder.ruby_site("a.rb", line), allocations: 1 + line, bytes_allocated: 50,
+                                                            bytes_freed: freed)
+        end
+        path = builder.write(File.join(directory, "x"))
+        chosen = Accounting::Flight.read(path, wanted: Format.wanted("collapsed"))
+        assert_equal [50], chosen.sites.map(&:live_bytes)
+        assert_equal "(application);a.rb;a.rb:0 50\n", rendered("collapsed", chosen)
+        first = { top: 1, sort: :allocs }
+        chosen = Accounting::Flight.read(path, wanted: Format.wanted("collapsed", **first))
+        assert_empty rendered("collapsed", chosen, **first), "the one with most calls has none either"
+      end
+    end
+
+    def test_what_has_no_effect_is_an_error
+      error = assert_raises(UsageError) { Format.made("speedscope", by: :gem) }
+      assert_equal "speedscope has no --by", error.message
+      assert_raises(UsageError) { Format.made("yaml") }
+    end
+
+    def test_bytes_that_are_no_text_do_not_go_to_a_terminal
+      terminal = StringIO.new
+      terminal.define_singleton_method(:tty?) { true }
+      assert_raises(UsageError) { Format.show(Format.made("pprof"), leaky, terminal) }
+      assert_empty terminal.string
+      Format.show(Format.made("csv"), leaky, terminal)
+      refute_empty terminal.string
+    end
+  end
+end

@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/cli"
+require "heapline/command/base"
+require "heapline/accounting/flight"
+
+module Heapline
+  module Command
+    class BaseTest < Minitest::Test
+      include CliHelper
+
+      def test_every_command_has_a_summary_and_a_usage
+        CLI::COMMANDS.each_key do |name|
+          help = heapline("help", name)
+          assert_equal 0, help.status
+          assert_match(/\Ausage: heapline .*\n\n\w.*\.\n/, help.out, name)
+        end
+      end
+
+      def test_wrong_options_are_status_2_and_name_the_help
+        result = heapline("ps", "--nonsense")
+        assert_equal [2, "heapline: invalid option: --nonsense (heapline help ps)\n"], [result.status, result.err]
+      end
+
+      # A process has no options of its own: those behind its PID are the command's, as before it.
+      def test_options_behind_a_pid
+        own_flight
+        about_pids = CLI::COMMANDS.keys.select { |name| CLI.command(name)::USAGE_LINE.match?(/\bPID\b/) }
+        assert_operator about_pids.size, :>, 10
+        about_pids.each do |name|
+          result = heapline(*name.split, Process.pid.to_s, "--nonsense")
+          assert_equal [2, "heapline: invalid option: --nonsense (heapline help #{name})\n"],
+                       [result.status, result.err], name
+        end
+      end
+
+      def test_every_option_is_documented
+        page = File.read(File.join(ROOT, "docs", "cli.md"))
+        options = CLI::COMMANDS.keys.flat_map { |name| heapline("help", name).out.scan(/(?<=\s)--[a-z][\w-]*/) }.uniq
+        assert_operator options.size, :>, 10
+        assert_empty(options.reject { |option| page.include?(option) })
+      end
+
+      # Raises what it is given, with a status that is known or not.
+      class Failing < Base
+        def call(argv)
+          error, status = argv
+          @status = status
+          raise error
+        end
+      end
+
+      # What is raised => what is said, and the status where none is known.
+      FAILURES = {
+        Errno::ENOSPC.new => [/: No space left on device$/, 1],
+        Errno::ENOENT.new("getcwd") => [/: the working directory has been deleted$/, 1],
+        IOError.new("closed stream") => [/: closed stream$/, 1], Errno::EPIPE.new => [nil, 0],
+        Error.new("of ours") => [/: of ours$/, 1], UsageError.new("bad") => [/: bad \(heapline help ps\)$/, 2],
+        NoMethodError.new("undefined method `x'") => [/: a mistake in heapline itself, .*: undefined method/, 1],
+        LoadError.new("cannot load") => [/: a mistake in heapline itself, .*: cannot load/, 1],
+        NoMemoryError.new("no memory") => [/: there is not enough memory for this$/, 1]
+      }.freeze
+
+      def fail_with(error, status, err)
+        replacing(CLI, :command, ->(_) { Failing }) do
+          CLI.start(["ps", error, status], env: environment, out: StringIO.new, err: err)
+        end
+      end
+
+      def test_what_fails_is_one_line_and_a_status_that_is_known_stays
+        FAILURES.each do |error, (words, status)|
+          err = StringIO.new
+          assert_equal([status, 11, 0], [nil, 11, 0].map { |known| fail_with(error, known, err) }, error.class)
+          assert_equal words ? 3 : 0, err.string.lines.size
+          err.string.each_line { |line| assert_match(/\Aheapline#{words}/, line) }
+        end
+      end
+
+      def test_where_nothing_can_be_said
+        reader, writer = IO.pipe
+        reader.close
+        [File.open("/dev/full", "w").tap { |full| full.sync = true }, writer].each do |err|
+          assert_equal([1, 11], [nil, 11].map { |known| fail_with(Error.new("of ours"), known, err) })
+        end
+      end
+
+      def test_a_broken_pipe_ends_quietly
+        reader, writer = IO.pipe
+        reader.close
+        err = StringIO.new
+        flight
+        assert_equal 0, CLI.start(["ps"], env: environment, out: writer, err: err)
+        assert_empty err.string
+        writer.close
+      end
+    end
+  end
+end

@@ -1,0 +1,156 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/growth/life"
+require "heapline/growth/verdict"
+
+module Heapline
+  module Growth
+    # One rule a test. The sum of them over many kinds of sites: test/integration/growth_accuracy_test.rb.
+    class VerdictTest < Minitest::Test
+      MB = 1_000_000
+
+      # A life of one line each `every` ms; the block gives live bytes, and allocated: bytes a line.
+      def life(lines = 30, allocated: 0, generations: 1, share: 0.0, every: 60_000)
+        sum = 0.0
+        windows = Array.new(lines) do |i|
+          sum += allocated.respond_to?(:call) ? allocated.call(i) : allocated
+          live = yield(i).to_f
+          [i * every.to_f, live, i * every.to_f, live, sum, 1 + (i * generations)]
+        end
+        Life.new(windows: windows, temporary_share: share)
+      end
+
+      def verdict(*lives)
+        Verdict.new(lives).name
+      end
+
+      # In flight, without chance: some lines are low, most are high.
+      def flight(number)
+        [0.1, 1, 0.6, 0.3, 0.9, 0.05, 0.7][number % 7] * MB
+      end
+
+      def test_leak
+        assert_equal :leak, verdict(life { |i| MB + (i * 60_000) })
+      end
+
+      def test_a_slow_leak_below_what_is_in_flight
+        assert_equal :leak, verdict(life { |i| flight(i) + (i * 60_000) })
+      end
+
+      def test_what_is_in_flight_alone
+        assert_equal :steady, verdict(life { |i| flight(i) })
+      end
+
+      def unsure(needs, *lives)
+        found = Verdict.new(lives)
+        assert_equal [:unsure, needs], [found.name, found.needs]
+      end
+
+      def test_growth_without_a_gc_may_be_garbage
+        unsure("3 GCs: 0 so far", life(generations: 0) { |i| MB + (i * 60_000) })
+        assert_equal :steady, verdict(life(generations: 0) { MB })
+      end
+
+      def test_too_few_lines
+        unsure("12 lines: 11 so far", life(11) { |i| i * MB })
+        unsure("12 lines: 1 so far", life(1) { MB })
+        assert_equal :leak, verdict(life(12) { |i| i * MB })
+        assert_nil Verdict.new([life(12) { |i| i * MB }]).needs
+      end
+
+      # What a process loads and fills while it starts is no leak yet.
+      def test_a_little_growth_in_the_first_minutes
+        unsure("3 minutes: 81 s so far", life(28, every: 3000) { |i| MB + (i * 4400) })
+        assert_equal :leak, verdict(life(28, every: 3000) { |i| MB + (i * 44_000) })
+        assert_equal :leak, verdict(life(28, every: 7000) { |i| MB + (i * 4400) })
+      end
+
+      # A level that was left again is neither: nothing of it is there.
+      def test_what_did_not_grow_is_no_cache
+        assert_equal :steady, verdict(life { |i| i == 29 ? MB : ([i, 14].min * MB) + MB })
+        assert_equal :steady, verdict(life { |i| i < 12 || i == 29 ? MB : 30 * MB })
+      end
+
+      # What it costs is what goes on: of a cache its level, of a step what is beside it.
+      def test_the_slope_is_of_what_goes_on
+        steady = Verdict.new([life { |i| flight(i) }])
+        assert_equal [:steady, 0.0], [steady.name, steady.trend.slope]
+        assert_operator steady.trend.low..steady.trend.high, :cover?, 0.0
+        cache = Verdict.new([life { |i| ([i, 14].min * MB) + (i % 2) }])
+        assert_equal :cache, cache.name
+        assert_in_delta 0, cache.trend.slope * 3_600_000, 1000
+        bloat = Verdict.new([life { |i| (i < 12 ? 1 : 30) * MB }])
+        assert_equal [:bloat, 0.0], [bloat.name, bloat.trend.slope]
+      end
+
+      # In a minute it may be what a process loads, or the beginning of a leak.
+      def test_a_rise_of_little
+        assert_equal :steady, verdict(life { |i| MB + (i * 100) })
+        unsure("3 minutes: 29 s so far", life(every: 1000) { |i| MB + (i * 100) })
+      end
+
+      def test_cache
+        assert_equal :cache, verdict(life { |i| ([i, 14].min * MB) + (i % 2) })
+        assert_equal :cache, verdict(life { |i| 10 * MB * (1 - Math.exp(-i / 3.0)) })
+      end
+
+      def test_bloat
+        assert_equal :bloat, verdict(life { |i| (i < 12 ? 1 : 30) * MB })
+        assert_equal :leak, verdict(life { |i| ((i < 12 ? 1 : 3) * MB) + (i * MB) })
+      end
+
+      def test_load
+        rising = ->(i) { (10 + i) * MB }
+        assert_equal :steady, verdict(life(allocated: rising) { |i| (10 + i) * 10_000 })
+        constant = 10 * MB
+        assert_equal :leak, verdict(life(allocated: constant) { |i| (10 + i) * 10_000 })
+      end
+
+      def test_churn
+        assert_equal :churn, verdict(life(allocated: 50 * MB, share: 0.99) { |i| flight(i) })
+        assert_equal :steady, verdict(life(allocated: 1000, share: 0.99) { |i| flight(i) })
+        assert_equal :steady, verdict(life(allocated: 50 * MB, share: 0.5) { |i| flight(i) })
+      end
+
+      def test_falling
+        assert_equal :steady, verdict(life { |i| (40 - i) * MB })
+      end
+
+      def test_several_lives
+        assert_equal :leak, verdict(*Array.new(3) { life(14) { |i| flight(i) + (i * 90_000) } })
+      end
+    end
+
+    class VerdictOverLivesTest < Minitest::Test
+      def life(process, slope, lines: 30)
+        windows = Array.new(lines) do |i|
+          [i * 60_000.0, 1e6 + (slope * i), i * 60_000.0, 1e6 + (slope * i), 0.0, i + 1]
+        end
+        Life.new(process: process, windows: windows)
+      end
+
+      def test_one_worker_of_eight_leaks
+        verdict = Verdict.over(Array.new(7) { |i| life(i, 0) } << life(7, 60_000))
+        assert_equal :leak, verdict.name
+        assert_in_delta 1.0, verdict.trend.slope, 0.001
+      end
+
+      def test_none_of_eight_leaks
+        verdict = Verdict.over(Array.new(8) { |i| life(i, 0) })
+        assert_equal [:steady, 0.0], [verdict.name, verdict.trend.slope]
+      end
+
+      def test_all_leak
+        verdict = Verdict.over([life(0, 60_000), life(1, 120_000)])
+        assert_equal :leak, verdict.name
+        assert_in_delta 1.5, verdict.trend.slope, 0.51
+      end
+
+      def test_many_questions_must_be_surer
+        assert_in_delta 2.576, Verdict.reach(1), 0.001
+        assert_in_delta 3.291, Verdict.reach(10), 0.001
+      end
+    end
+  end
+end

@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/accounted"
+require "heapline/cli"
+require "heapline/leaks/leaks_command"
+
+module Heapline
+  module Leaks
+    class LeaksCommandRunTest < Minitest::Test
+      include Accounted
+
+      def test_a_command_that_is_no_ruby
+        _, err, status = heapline("leaks", "true")
+        assert_equal Command::PROBLEM, status.exitstatus
+        assert_match(/no process of true was searched: none was Ruby/, err)
+      end
+
+      # Code of a program => how it ends, and what is said of that.
+      UNSEARCHED = { "exit!(7)" => [7, "it ended through exit!"], "exit!(0)" => [1, "it ended through exit!"],
+                     "Process.kill(:KILL, $$); sleep" => [137, "it ended by SIGKILL"] }.freeze
+
+      def test_an_end_that_cannot_be_searched_is_said
+        UNSEARCHED.each do |code, (expected, text)|
+          out, err, status = heapline("leaks", RbConfig.ruby, "-e", code)
+          assert_equal [expected, ""], [status.exitstatus, out], code
+          assert_match(/\Aheapline: process \d+ was not searched: #{text}, before its at_exit handlers\n\z/, err)
+        end
+      end
+
+      CHILDREN = <<~RUBY
+        puts fork { exit! }
+        puts fork { "x" * 1000; exec("true") }
+        begin
+          exec "/nonexistent"
+        rescue Errno::ENOENT
+          Process.waitall
+        end
+      RUBY
+
+      # A process whose pid another one had before it.
+      def test_a_pid_that_came_twice
+        run = CommandRun.allocate
+        Dir.mktmpdir do |directory|
+          %w[99-1.begun 99-2.begun 99-2.leaks 4711-1.begun].each { |name| File.write(File.join(directory, name), "") }
+          said = StringIO.new
+          run.instance_variable_set(:@err, said)
+          run.send(:say_unsearched, directory, Struct.new(:pid).new(1))
+          assert_equal %w[99 4711], said.string.scan(/process (\d+) was not searched/).flatten
+        end
+      end
+
+      # What becomes another program is none that was left out; where that fails, it goes on.
+      def test_of_children_too
+        out, err, status = heapline("leaks", RbConfig.ruby, "-e", CHILDREN)
+        assert_predicate status, :success?
+        child = out.lines.first.chomp
+        assert_equal "heapline: process #{child} was not searched: it ended through exit! or a signal, before its " \
+                     "at_exit handlers\n", err
+        assert_match(/^process \d+: [\d,]+ live blocks/, out)
+      end
+
+      def test_its_arguments_input_and_output_are_its_own
+        out, = heapline("leaks", RbConfig.ruby, "-e", "puts ARGV.inspect, $stdin.read", "--", "--all", stdin_data: "in")
+        assert_equal ["[\"--all\"]\n", "in\n"], out.lines.first(2)
+      end
+
+      def test_options_of_the_environment_stay
+        run = CommandRun.allocate
+        run.instance_variable_set(:@env, { "HEAPLINE" => "gc,top:5,output:x", "PATH" => "/bin" })
+        run.instance_variable_set(:@flags, 1)
+        run.instance_variable_set(:@core, {})
+        changes = run.send(:environment, "/tmp/d")
+        assert_equal ["gc,top:5,quiet,blocks", "1/tmp/d", nil],
+                     changes.values_at("HEAPLINE", "HEAPLINE_LEAKS", "HEAPLINE_TOP")
+      end
+
+      CommandRun = Leaks::CommandRun
+    end
+  end
+end

@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "support/leak_reports"
+require "heapline/leaks/reader"
+
+module Heapline
+  module Leaks
+    class ReaderTest < Minitest::Test
+      include LeakReports
+
+      def read(text = raw, **rules)
+        symbols = LeakReports::Names.new("/x/libfoo.so" => { 0xff => "leak" })
+        Reader.new(rules: Rules.new(**rules), symbols: symbols).read(text, "report")
+      end
+
+      def test_a_record_has_its_place_and_its_stack
+        record = read.first
+        assert_equal [:definite, 1, 10, "/a/app.rb:3", "App#go", "libfoo.so", 42],
+                     [record.kind, record.blocks, record.bytes, record.location.to_s, record.label, record.library,
+                      record.pid]
+        assert_equal ["leak", "libruby.so+0xff"], record.frames.map(&:name)
+        assert_equal "foo.c:12", record.frames.first.place
+      end
+
+      def test_a_record_has_its_stack_of_ruby
+        frames = read.first.ruby_frames
+        assert_equal ["/a/app.rb:3", "(unknown)"], frames.map(&:to_s)
+        assert_equal ["App#go", nil], frames.map(&:label)
+      end
+
+      def test_what_is_the_vms_is_summed
+        leaks = read(raw(records: [raw_record, raw_record(frames: [0x20100]), raw_record(frames: [0x20200])]))
+        assert_equal 1, leaks.count
+        assert_equal({ Rules::VM => [2, 2, 20] }, leaks.dropped)
+        all = raw(records: [raw_record, raw_record(frames: [0x20100]), raw_record(frames: [])])
+        assert_equal 3, read(all, all: true).count
+      end
+
+      def test_figures_of_the_search
+        search = read.searches.first
+        assert_equal [42, 0.001, 0.002, 0.003, [1, 10]],
+                     [search.pid, search.pause, search.gc, search.scan, search.totals[:definite]]
+      end
+
+      def test_what_holds_a_block
+        held = { kind: "data", between: 2, address: 0x5000, thread: 0, path: "/x/libfoo.so", offset: 0x40 }
+        record = read(raw(records: [raw_record(kind: "possible").merge(held_by: held)])).first
+        assert_equal "data of libfoo.so+0x40, through 2 blocks", record.held_by.to_s
+        held = { kind: "register", between: 0, address: 0x5000, thread: 7, path: "", offset: 0 }
+        record = read(raw(records: [raw_record(kind: "possible").merge(held_by: held)])).first
+        assert_equal "a register of thread 7", record.held_by.to_s
+        assert_nil read.first.held_by
+      end
+
+      def test_sites_without_a_place
+        text = raw(records: [raw_record.merge(site: { number: 1 })])
+        assert_equal "(other)", read(text).first.location.to_s
+        text = raw(records: [raw_record.merge(site: { number: 1, label: "(YJIT)" })])
+        assert_equal "(YJIT)", read(text).first.location.to_s
+      end
+
+      def test_what_is_no_report
+        { "" => /report is damaged or no JSON/, "{" => /report is damaged/, "[]" => /report is no report of a search/,
+          "{}" => /report is no report of a search/,
+          '{"heapline_leaks":2}' => /report is of version 2, and this heapline reads version 1: take a newer one/,
+          '{"heapline_leaks":1}' => /report: libraries is no list/ }.each do |text, message|
+          assert_match(message, assert_raises(InputError) { read(text) }.message)
+        end
+      end
+
+      def test_names_that_are_no_utf8
+        text = raw(records: [raw_record(label: "LABEL")]).sub("LABEL", "\xff\xfe".b)
+        assert read(text).first.label.valid_encoding?
+      end
+    end
+  end
+end

@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/smaps"
+require "support/snapshots"
+require "heapline/processes/ledger"
+
+module Heapline
+  module Processes
+    class MallocMemoryTest < Minitest::Test
+      include Smaps
+      include Snapshots
+
+      # 1 MiB of main heap is resident.
+      def divide(anonymous, drill: false, blocks: 10, allocator: nil, **figures)
+        parts = MemoryParts.new(map_of([0x1000, 0x201000, "rw-p", "[heap]", 1024, ""]))
+        line = site("/g/gems/rack-1.0/a.rb", 1, live_bytes: 300_000, live_blocks: blocks)
+        here = snapshot(line, allocator: allocator)
+        MallocMemory.new(Accounting::OwnFigures.new(arenas: [], **figures), parts, here, anonymous, drill: drill)
+      end
+
+      def total(amounts)
+        amounts.values.sum
+      end
+
+      def totals(malloc, *kinds)
+        kinds.map { |kind| total(malloc.public_send(kind)) }
+      end
+
+      def test_all_that_is_resident_is_divided
+        malloc = divide(50_000)
+        assert_equal([300_000, 0, 80], [malloc.ruby, malloc.native, malloc.records].map { |amounts| total(amounts) })
+        assert_equal 1_048_576 + 50_000 - 300_000 - 80, total(malloc.held)
+      end
+
+      # An allocator that tells nothing maps all anonymous memory that is known to be no one's.
+      def test_the_allocator_claims_what_it_says
+        assert_equal 0, divide(50_000).unclaimed
+        assert_equal 50_000, divide(50_000, resident_bytes: 0).unclaimed
+        assert_equal 20_000, divide(50_000, resident_bytes: 30_000).unclaimed
+        assert_equal 0, divide(50_000, resident_bytes: 90_000).unclaimed
+      end
+
+      # 40 MB live by libruby and 20 MB by a line, 20.48 MB are resident. Of the rest Ruby 3.2's transient heap has
+      # 33.5 MB; on later Rubies all give up the same part.
+      def test_the_transient_heap
+        parts = MemoryParts.new(map_of([0x1000, 0x201000, "rw-p", "[heap]", 20_000, ""]))
+        vm = Places::Location.new(library: "libruby.so.3.2")
+        sites = [Accounting::Site.new(**Accounting::Site::ZERO, location: vm, kind: :native, live_bytes: 40_000_000),
+                 site("/app/a.rb", 1, live_bytes: 20_000_000)]
+        [true, false].product(["ruby 3.2.11", "ruby 3.4.1"]) do |drill, ruby|
+          figures = Accounting::OwnFigures.new(arenas: [])
+          malloc = MallocMemory.new(figures, parts, snapshot(*sites, ruby: ruby), 0, drill: drill)
+          expected = ruby == "ruby 3.2.11" ? [33_554_432, 15_488_417, 4_991_583] : [0, 6_826_666, 13_653_334]
+          assert_equal 39_520_000, malloc.untouched
+          assert_equal expected, [malloc.transient, *totals(malloc, :ruby, :native)]
+        end
+      end
+
+      def test_what_is_held_by_kind
+        arenas = [Accounting::OwnFigures::Arena.new(2_097_152, 400_000),
+                  Accounting::OwnFigures::Arena.new(135_168, 100_000)]
+        malloc = divide(50_000, arenas: arenas, resident_bytes: 90_000, free_bytes: 500_000, metadata_bytes: 7)
+        assert_equal({ "free in the main arena" => 400_000, "free in 1 other arenas" => 100_000,
+                       "headers, rounding, small caches" => 1_098_576 - 300_080 - 500_007,
+                       "the allocator's own" => 7 }, malloc.held)
+      end
+
+      # 2 MB are free in the arenas, and not all of it is resident.
+      def test_what_is_held_is_at_most_what_is_resident
+        malloc = divide(50_000, arenas: [Accounting::OwnFigures::Arena.new(3_000_000, 2_000_000)],
+                                resident_bytes: 90_000,
+                                free_bytes: 2_000_000, metadata_bytes: 0)
+        assert_equal 1_098_576 - 300_080, total(malloc.held)
+        assert(malloc.held.values.none?(&:negative?))
+      end
+
+      # 200,000 blocks with records of 1.6 MB in 1 MiB.
+      def test_live_memory_that_was_never_touched_is_not_resident
+        malloc = divide(0, blocks: 200_000)
+        assert_equal [300_000, 1_048_576, 0, 0], [malloc.untouched, *totals(malloc, :records, :ruby, :held)]
+      end
+
+      def test_mappings_of_large_blocks_that_were_never_touched
+        malloc = divide(50_000, allocator: "glibc 2.36", resident_bytes: 250_000)
+        assert_equal [200_000, 100_000], [malloc.untouched, total(malloc.ruby)]
+        assert_equal 1_098_576, totals(malloc, :ruby, :native, :records, :held).sum
+        assert_equal 0, divide(50_000, allocator: "jemalloc 5.3.0", resident_bytes: 250_000).untouched
+      end
+
+      # Each gives up the same part.
+      def test_whose_it_is_that_was_not_touched
+        malloc = divide(50_000, allocator: "glibc 2.36", resident_bytes: 250_000, drill: true)
+        assert_equal({ "rack" => 100_000 }, malloc.ruby)
+      end
+
+      def test_the_drill_down
+        assert_equal({ "rack" => 300_000 }, divide(0, drill: true).ruby)
+        assert_equal({ "live" => 300_000 }, divide(0).ruby)
+      end
+    end
+  end
+end

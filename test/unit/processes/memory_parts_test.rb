@@ -1,0 +1,115 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/smaps"
+require "heapline/processes/memory_parts"
+
+module Heapline
+  module Processes
+    class MemoryPartsTest < Minitest::Test
+      include Smaps
+
+      ARENA = 0x7f54_2800_0000
+      LIBRARY = "/usr/lib/a.so"
+
+      def parts(*rows, glibc: true)
+        MemoryParts.new(map_of(*rows), glibc: glibc)
+      end
+
+      # kind => KiB, of those that have any
+      def kinds(*rows, **options)
+        found = parts(*rows, **options)
+        MemoryParts::KINDS.to_h { |kind| [kind, found.bytes(kind) / 1024] }.reject { |_, size| size.zero? }
+      end
+
+      def test_names_of_the_kernel
+        assert_equal({ heap: 8, stacks: 12, other: 4 },
+                     kinds([0x1000, 0x9000, "rw-p", "[heap]", 8, ""], [0x20000, 0x30000, "rw-p", "[stack]", 12, ""],
+                           [0x40000, 0x41000, "r-xp", "[vdso]", 4, ""]))
+      end
+
+      def test_an_arena_is_followed_by_what_it_may_grow_into
+        arena = [ARENA, ARENA + 0x21000, "rw-p", "", 100, "nr"]
+        closed = [ARENA + 0x21000, ARENA + MemoryParts::ARENA, "---p", "", 0, "nr"]
+        assert_equal({ arenas: 100 }, kinds(arena, closed))
+        assert_equal({ anonymous: 100 }, kinds(arena))
+        assert_equal({ anonymous: 100 }, kinds(arena, closed, glibc: false))
+      end
+
+      # The kernel joins an arena with what lies below it.
+      def test_an_arena_is_cut_out
+        below = 0x20000
+        assert_equal({ anonymous: 128, arenas: 72 },
+                     kinds([ARENA - below, ARENA + 0x21000, "rw-p", "", 200, ""],
+                           [ARENA + 0x21000, ARENA + MemoryParts::ARENA, "---p", "", 0, ""]))
+      end
+
+      def test_stacks_lie_above_a_guard
+        guard = [0x10000, 0x11000, "---p", "", 0, "nh"]
+        assert_equal({ stacks: 16 }, kinds(guard, [0x11000, 0x91000, "rw-p", "", 16, "nh"]))
+        assert_equal({ anonymous: 16 }, kinds(guard, [0x11000, 0x91000, "rw-p", "", 16, ""]))
+        assert_equal({ anonymous: 16 }, kinds(guard, [0x12000, 0x91000, "rw-p", "", 16, "nh"]))
+      end
+
+      # As glibc 2.42 lays them out: the guard is inside.
+      def test_stacks_with_a_guard_inside
+        assert_equal({ stacks: 16, anonymous: 8 }, kinds([0x11000, 0x91000, "rw-p", "", 16, "gu ac nh"],
+                                                         [0x91000, 0x99000, "rw-p", "", 8, "gu ac"]))
+      end
+
+      # Kernels before 6.7 do not mark stacks, and join them with what lies above.
+      def test_stacks_without_the_mark
+        guard = [0x10000, 0x11000, "---p", "", 0, ""]
+        assert_equal({ stacks: 16 }, kinds(guard, [0x11000, 0x91000, "rw-p", "", 16, ""]))
+        assert_equal({ stacks: 8192, anonymous: 808 }, kinds(guard, [0x11000, 0x2011000, "rw-p", "", 9000, ""]))
+        assert_equal({ anonymous: 16 }, kinds([0x10000, 0x90000, "---p", "", 0, ""],
+                                              [0x90000, 0x99000, "rw-p", "", 16, ""]))
+      end
+
+      def test_files_that_are_executed_and_others
+        assert_equal({ code: 12, other: 20 },
+                     kinds([0x1000, 0x2000, "r--p", LIBRARY, 4, ""], [0x2000, 0x3000, "r-xp", "#{LIBRARY}@1000", 4, ""],
+                           [0x3000, 0x4000, "rw-p", "#{LIBRARY}@2000", 4, ""],
+                           [0x8000, 0x18000, "r--p", "/usr/lib/locale/C.utf8/LC_CTYPE", 16, ""],
+                           [0x20000, 0x21000, "rw-s", "/dev/zero (deleted)", 4, "nr"]))
+      end
+
+      # The zeroed data behind a library's last mapping is the library's, and no more than its file asks for.
+      def test_zeroed_data_of_a_library
+        map = MemoryMap.read(Process.pid)
+        parts = MemoryParts.new(map)
+        libc = map.select { |mapping| mapping.name.include?("/libc.so") }
+        behind = map.find { |mapping| mapping.start == libc.last.finish && mapping.name.empty? }
+        skip "libc's data ends with a page here" unless behind
+        assert(parts[:code].any? { |part| part.name == "code" && part.bytes <= behind.rss_bytes })
+      end
+
+      def test_code_made_at_run_time
+        assert_equal({ jit: 12 }, kinds([0x1000, 0x9000, "r-xp", "", 12, ""]))
+      end
+
+      def test_heaplines_own
+        assert_equal({ heapline: 312 }, kinds([0x1000, 0x99000, "rw-s", "/dev/shm/h/#7 (deleted)", 300, "nr dd"],
+                                              [0x100000, 0x109000, "rw-p", "", 8, "nr dd"],
+                                              [0x200000, 0x201000, "r-xp", "/g/libheapline.so", 4, ""]))
+      end
+
+      # Ruby 4.0 names its memory where the kernel keeps names.
+      def test_names_that_ruby_gives
+        assert_equal({ stacks: 4, jit: 8, other: 16, anonymous: 32 },
+                     kinds([0x1000, 0x9000, "rw-p", "[anon:Ruby:fiber_pool_allocate_memory]", 4, ""],
+                           [0x10000, 0x19000, "rw-p", "[anon:Ruby:rb_jit_reserve_addr_space]", 8, ""],
+                           [0x20000, 0x29000, "rw-p", "[anon:Ruby:Init_default_shapes:shape_list]", 16, ""],
+                           [0x30000, 0x39000, "rw-p", "[anon:Ruby:GC:default:heap_page_body_allocate]", 32, ""]))
+      end
+
+      %w[ruby31_threads ruby31_jemalloc ruby40_yjit].each do |name|
+        define_method("test_all_of_#{name}_is_divided") do
+          map = MemoryMap.parse(recorded(name))
+          parts = MemoryParts.new(map, glibc: !name.include?("jemalloc"))
+          assert_equal(map.rss_bytes, MemoryParts::KINDS.sum { |kind| parts.bytes(kind) })
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "support/cli"
+require "heapline/processes/ps_command"
+
+module Heapline
+  module Processes
+    class PsCommandTest < Minitest::Test
+      include CliHelper
+
+      def test_the_living_and_the_dead
+        own_flight
+        flight(pid: 4711, state: 1, ended_ns: 0)
+        out = heapline("ps").out
+        assert_match(/^ *#{Process.pid} +running .*25.60 kB .* MB  ruby leak.rb$/, out)
+        assert_match(/^ *4711 +killed .* -  ruby leak.rb$/, out)
+      end
+
+      def test_clean_removes_the_dead_only
+        alive = own_flight
+        dead = flight(pid: 4711)
+        other = File.join(@directory, "notes.txt")
+        File.write(other, "x")
+        assert_equal "removed 1 flight file of dead processes from #{@directory}\n", heapline("ps", "--clean").out
+        assert_equal([true, false, true], [alive, dead, other].map { |path| File.exist?(path) })
+      end
+
+      def test_damaged_files_do_not_hide_the_others
+        flight(pid: 1)
+        File.truncate(flight(pid: 2), 10)
+        out = heapline("ps").out
+        assert_match(/ruby leak.rb/, out)
+        assert_match(/2  unreadable: .*cut short/, out)
+      end
+
+      def test_json
+        own_flight
+        process = JSON.parse(heapline("ps", "--json").out)["processes"][0]
+        assert_equal ["running", 25_600], process.values_at("state", "live_bytes")
+      end
+
+      def test_takes_no_arguments
+        assert_equal 2, heapline("ps", "x").status
+      end
+    end
+  end
+end

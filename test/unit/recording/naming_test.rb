@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "heapline/cli"
+require "heapline/recording/record_command"
+require "heapline/recording/naming"
+
+module Heapline
+  class Recording
+    class RecordNamingTest < Minitest::Test
+      def test_without_a_name
+        assert_equal File.expand_path("heapline-4711.hlc"), Naming.new(nil).path(4711)
+      end
+
+      def test_several_processes_and_programs
+        naming = Naming.new("/d/run.hlc")
+        assert_equal(%w[/d/run.hlc /d/run-12.hlc /d/run-12-2.hlc /d/run-13.hlc],
+                     [11, 12, 12, 13].map { |pid| naming.path(pid) })
+      end
+
+      def test_names_with_a_pid
+        naming = Naming.new("/d/%p-run")
+        assert_equal(%w[/d/11-run /d/12-run /d/11-run-2 /d/11-run-3],
+                     [11, 12, 11, 11].map { |pid| naming.path(pid) })
+      end
+
+      def test_a_directory_that_is_not_there
+        error = assert_raises(Error) { Naming.new("/nonexistent/x.hlc").check }
+        assert_equal "a capture cannot be written to /nonexistent: no such directory", error.message
+        Naming.new(File.join(Dir.tmpdir, "x.hlc")).check
+      end
+    end
+  end
+end

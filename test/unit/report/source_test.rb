@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/cli"
+require "heapline/report/source"
+
+module Heapline
+  module Report
+    class SourceTest < Minitest::Test
+      include CliHelper
+
+      def directory
+        Accounting::FlightDirectory.new(environment)
+      end
+
+      def test_a_pid_and_a_file
+        file = flight(pid: 4711)
+        assert_equal [file, "4711.heapline"], [Source.path("4711", directory), Source.path("4711.heapline", directory)]
+        assert_equal 25_600, Source.read("4711", directory).live_bytes
+        refute GC.disable, "the garbage collector is on again"
+      ensure
+        GC.enable
+      end
+
+      def test_a_pid_without_a_file
+        error = assert_raises(FlightError) { Source.read("4712", directory) }
+        assert_match(/process 4712 has no flight file in #{@directory}/, error.message)
+      end
+    end
+  end
+end
