@@ -60,18 +60,18 @@ static int is_needed(const struct hl_inheritance *inheritance, uint64_t now) {
     return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
 }
 
+/* Out of the list first: a fork of another thread may come in between, and its child gives both lists back. */
 static void retire(uint32_t slot) {
     for (uint32_t i = 0; i < CHILDREN; i++) {
         if (retired[i]) continue;
-        retired[i] = children[slot];
-        __atomic_store_n(&children[slot], NULL, __ATOMIC_SEQ_CST);
+        struct hl_inheritance *child = __atomic_exchange_n(&children[slot], NULL, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&retired[i], child, __ATOMIC_SEQ_CST);
         __atomic_fetch_sub(&waiting, 1, __ATOMIC_SEQ_CST);
         return;
     }
 }
 
-/* Out of the list first: a fork of another thread may come in between. */
-static void give_back(struct hl_inheritance **place) {
+static void give_back(struct hl_inheritance **place) { /* out of the list first, here too */
     struct hl_inheritance *inheritance = __atomic_exchange_n(place, NULL, __ATOMIC_SEQ_CST);
     if (inheritance) hl_unmap(inheritance, inheritance->size);
 }
