@@ -90,6 +90,26 @@ class AnyProgramTest < Minitest::Test
     assert_equal([PLANTED] * 2, snapshots.map { |snapshot| planted(snapshot) })
   end
 
+  def test_what_shows_a_running_one_tells_of_no_gc
+    while_cat_runs do |pid|
+      run_heapline("top", "--once", "--every", "0.2", pid.to_s)
+      shown = @out
+      run_heapline("report", pid.to_s)
+      [shown, @out].each { |text| assert_match(/ frees? +life |blocks +life +trend /, text) }
+      refute_match(/GCs|temp/, shown + @out)
+    end
+  end
+
+  # `heapline --any cat` that waits for its input; yields the pid once it is counted.
+  def while_cat_runs(*options)
+    words = [RbConfig.ruby, EXE, "run", "-q", "--any", *options, "cat"]
+    Open3.popen2({ "HEAPLINE_DIR" => @directory }, *words) do |input, output, thread|
+      input.puts "there"
+      assert_equal "there\n", output.gets
+      yield thread.pid
+    end
+  end
+
   def test_a_ruby_program_that_starts_one
     run_heapline("run", "-q", "--keep", RbConfig.ruby, "-e", "system(#{program.dump})")
     assert_equal [true], snapshots.map(&:ruby?)

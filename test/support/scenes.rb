@@ -27,7 +27,7 @@ module Scenes
     [site("/app/lib/orders.rb", 41, label: "Receipts#render", live_bytes: 40_000_000 + (500_000 * seconds),
                                     live_blocks: 8000 + (100 * seconds), allocations: 9000 + (200 * seconds),
                                     bytes_allocated: 50_000_000 + (900_000 * seconds), frees: 1000 + (100 * seconds),
-                                    temporary: 900, age_sum: 2000),
+                                    temporary: 900, age_sum: 2000, age_ms_sum: 9000),
      site("/app/lib/cache.rb", 88, label: "Cache#put", library: "libxml2.so.2", live_bytes: 1_020_000,
                                    live_blocks: 8211, allocations: 8211, bytes_allocated: 1_020_000),
      site("/usr/lib/ruby/gems/3.1.0/gems/rack-3.0.8/lib/rack/utils.rb", 7, tag: "orders#show", live_bytes: 3000,

@@ -54,7 +54,7 @@ module Heapline
         sites = @selection.of(all)
         columns = SiteColumns.new(sites)
         summary = snapshot && Summary.new(snapshot, memory: @memory, ledger: @ledger)
-        { version: VERSION, sort: column, **declarations,
+        { version: VERSION, sort: column, **declarations(gcs: !snapshot || snapshot.ruby?),
           process: summary&.process, tiles: summary&.tiles || [], notes: summary&.notes || [],
           sites: snapshot && columns.to_h, strings: columns.strings,
           left_out: all.size - sites.size, sources: sources(snapshot, sites),
@@ -64,12 +64,11 @@ module Heapline
       private
 
       # Columns of the table, means that one site alone has besides, and the figures that all these are made of.
-      def declarations
-        means = Figures::SiteFigures::ALL.select { |figure| figure.per && !figure.key }
+      def declarations(gcs:)
         figures = Figures::SiteFigures::ALL.select(&:page).map do |one|
           { figure: one.figure, unit: one.unit, help: one.help, longest: one.longest == true }
         end
-        { columns: [*Figures::SiteFigures::COLUMNS, *means].map(&:declared), figures: figures }
+        { columns: Figures::SiteFigures.declared(gcs: gcs), figures: figures }
       end
 
       # Number of a site => [number of the first line, lines].

@@ -112,6 +112,17 @@ module Heapline
 
         chosen.map { |column| column.key == :life ? LIFE_TIME : column }
       end
+
+      # What the scripts of a page have of the columns, and of the means that one site alone has besides. Without a GC
+      # lives are times, which say what is temporary.
+      def self.declared(gcs: true)
+        means = ALL.select { |figure| figure.per && !figure.key }
+        return [*COLUMNS, *means].map(&:declared) if gcs
+
+        life = LIFE_TIME.to_h.slice(:key, :title).merge(rank: fetch(:life).rank)
+        others = COLUMNS - fetch_values(:temporary, :life)
+        [*others.map(&:declared), *means.map { |mean| { **mean.declared, **life } }]
+      end
     end
   end
 end

@@ -79,6 +79,8 @@ module Heapline
                 "--quarantine is for a command: start it with heapline --blocks --quarantine"
         end
 
+        raise UsageError, "--any is for a command" if @options[:any]
+
         Running.new(words, @env, @err, **@options.slice(:since, :reachable, :timeout))
       end
 

@@ -31,6 +31,11 @@ module Heapline
           site.mean_age unless frees.zero?
         end
 
+        # The same in milliseconds.
+        def mean_age_ms
+          site.mean_age_ms unless frees.zero?
+        end
+
         private
 
         def change(figure)

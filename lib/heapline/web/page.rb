@@ -100,13 +100,14 @@ module Heapline
         @query = query
         @base = base
         @rows = rows
-        @columns = Figures::SiteFigures.for(query.column.key)
       end
 
       # HTML.
       def render(snapshot)
+        @columns = Figures::SiteFigures.for(@query.column.key, gcs: snapshot.ruby?)
         lines = select(snapshot).map { |site| line(site) }
-        table = Page.table([*heads, @query.by&.to_s || "location"], lines, @columns.index(@query.column))
+        sorted = @columns.map(&:key).index(@query.column.key)
+        table = Page.table([*heads, @query.by&.to_s || "location"], lines, sorted)
         Page.document("Process #{snapshot.pid}: #{snapshot.command&.join(" ")}", links + table)
       end
 

@@ -46,6 +46,14 @@ module Heapline
         assert_empty parts - known
       end
 
+      def test_without_a_gc_lives_are_times
+        with, without = [true, false].map { |gcs| SiteFigures.declared(gcs: gcs) }
+        units = [with, without].map { |columns| columns.filter_map { |one| one[:unit] if one[:key] == :life } }
+        assert_equal [[:generations], [:milliseconds]], units
+        refute_includes without.map { |one| one[:unit] }, :generations
+        assert_equal %i[temporary life] - without.map { |one| one[:key] }, [:temporary]
+      end
+
       # Prometheus has them of processes.
       def test_what_has_a_metric_is_a_total
         assert_empty SiteFigures::ALL.select(&:metric).map(&:figure) - SiteFigures::TOTALS

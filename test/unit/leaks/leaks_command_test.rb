@@ -14,6 +14,7 @@ module Heapline
       def test_usage
         assert_match(/which process, or which command/, heapline("leaks").err)
         assert_equal Command::USAGE, heapline("leaks", "--format", "none", "x").status
+        assert_match(/--any is for a command/, heapline("leaks", "--any", Process.pid.to_s).err)
         assert_match(/--library/, heapline("leaks", "--library", "(", "x").err)
       end
 

@@ -30,6 +30,18 @@ module Heapline
         assert_frame("help_80x24", frame(80, 24, view(help: true)))
       end
 
+      # No GCs: lives are times, and nothing counts as temporary unless that is what is sorted by.
+      def test_a_program_without_a_gc
+        pages = [view, view(sort_key: :temporary), view(page: :detail, cursor: ["/app/lib/orders.rb:41"])]
+        table, sorted, detail = pages.map do |page|
+          frame(150, 24, page, shop_scene(page, ruby: nil, gc_count: nil)).join("\n")
+        end
+        refute_match(/GCs|temp/, table + detail)
+        assert_match(/ blocks +life +trend +location/, table)
+        assert_match(/ temp▼ /, sorted)
+        assert_match(/freed blocks lived .*s on average, at most/, detail)
+      end
+
       def test_every_size_is_filled_and_never_exceeded
         pages = [view, view(by: :gem), view(page: :detail), view(help: true), view(typing: true, pattern: "日本語" * 30)]
         [1, 2, 3, 5, 10, 24, 60].product([1, 5, 11, 20, 40, 79, 133], pages).each do |height, width, page|

@@ -79,10 +79,16 @@ module Heapline
         assert_equal([1, 2, 1], pages.map { |html| html.scan("<tr><td>").size })
       end
 
+      def test_a_program_without_a_gc
+        html = render({ "sort" => "life" }, leaky.with(ruby: nil, gc_count: nil))
+        assert_match(%r{<th scope="col" aria-sort="descending"><a href="[^"]*">life</a>}, html)
+        refute_match(/GCs/, html)
+      end
+
       private
 
-      def render(params = {})
-        SitePage.new(Query.new(params), base: "/h", rows: 50).render(leaky)
+      def render(params = {}, snapshot = leaky)
+        SitePage.new(Query.new(params), base: "/h", rows: 50).render(snapshot)
       end
     end
   end

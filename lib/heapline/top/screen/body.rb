@@ -48,7 +48,8 @@ module Heapline
 
         TERMS = [
           "Rates are over the last 5 to 10 seconds. live/s is the part of alloc/s that",
-          "stays. temp: how many of the freed blocks died within two GC generations.",
+          "stays. temp: how many of the freed blocks died within two GC generations,",
+          "or within two tenths of a second where there is no Ruby.",
           "Any key goes back."
         ].freeze
 
@@ -90,9 +91,15 @@ module Heapline
         private
 
         def nothing
-          return "  Ruby objects are not accounted here: start it with heapline --objects" if objects? && !accounted?
+          return no_objects if objects? && !accounted?
 
           @view.pattern ? "  nothing matches the filter" : "  nothing was counted yet"
+        end
+
+        def no_objects
+          return "  there are no Ruby objects: no Ruby runs in it" unless ruby?
+
+          "  Ruby objects are not accounted here: start it with heapline --objects"
         end
 
         def table(height)
@@ -115,9 +122,17 @@ module Heapline
           return ProcessTable.new(shown, columns: Columns::PROCESSES, **options) if @view.page == :processes
 
           options.merge!(directory: @scene.directory, name: NAMES.fetch(@view.by, @view.by.to_s))
-          return Table::Rows.new(shown, columns: [*Columns::SITES, trend], **options) unless objects?
+          return Table::Rows.new(shown, columns: columns, **options) unless objects?
 
           Objects::ClassRows.new(shown, columns: [*Columns::OBJECTS, trend], named: @view.by == :object, **options)
+        end
+
+        def columns
+          [*Columns.of_sites(@view.sort_key, gcs: ruby?), trend]
+        end
+
+        def ruby?
+          @scene.watch.now.root.ruby?
         end
 
         def objects?

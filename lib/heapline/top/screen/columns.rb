@@ -21,6 +21,8 @@ module Heapline
                   wide(9, SITE::RATES.fetch(:bytes_allocated))].freeze
         SITES = [*COMMON, wide(7, SITE.fetch(:blocks)), wide(5, SITE::TEMPORARY_SHARE),
                  wide(8, SITE.fetch(:life))].freeze
+        # Of a program that has no GC; what is sorted by is shown in any case.
+        WITHOUT_GC = SITES.map { |column| column.key == :life ? wide(8, SITE::LIFE_TIME) : column }.freeze
         # Of Ruby objects: bytes are those of their slots.
         OBJECTS = SITES.map do |column|
           column.key == :blocks ? Column.new(**column.to_h, title: "objects") : column
@@ -32,6 +34,11 @@ module Heapline
         ].freeze
         # What goes first where the screen is narrow.
         LEAST = %i[life blocks temporary trend rate change rss live].freeze
+
+        # The columns of a process's sites. gcs: has it GCs?
+        def self.of_sites(sort, gcs:)
+          gcs ? SITES : WITHOUT_GC.reject { |column| column.key == :temporary && column.key != sort }
+        end
 
         # How fast a figure of the row moves, in words, without "a second"; nil where that is not known.
         def self.rate(row, figure)

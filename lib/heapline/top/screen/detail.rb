@@ -62,7 +62,10 @@ module Heapline
            (share = temporary(site)) && "#{share} of them temporary"]
         end
 
+        # Where there is no GC, the time that blocks lived says it.
         def temporary(site)
+          return unless ruby?
+
           share = Figures::SiteFigures.temporary_share(site.temporary, site.frees)
           share && Figures::SiteFigures::TEMPORARY_SHARE.print(share)
         end
@@ -75,12 +78,17 @@ module Heapline
         def life(site)
           return ["nothing of it was freed"] if site.frees.zero?
 
+          mean, most = [site.mean_age_ms, site.age_ms_max].map { |time| Units.duration(time / 1000.0) }
+          time = "#{mean} on average, at most #{most}"
+          return ["freed blocks lived #{time}"] unless ruby?
+
           generations = "freed #{things("blocks")} lived #{format("%.1f", site.mean_age)} GCs on average, at most " \
                         "#{site.age_max}"
-          return [generations] if site.kind == :object
+          site.kind == :object ? [generations] : [generations, time]
+        end
 
-          [generations, "#{Units.duration(site.mean_age_ms / 1000)} on average, at most " \
-                        "#{Units.duration(site.age_ms_max / 1000.0)}"]
+        def ruby?
+          @scene.watch.now.root.ruby?
         end
 
         def things(blocks)

@@ -102,7 +102,13 @@ module Heapline
         def activity
           total = @scene.watch.activity.total
           ["growth #{Units.bytes(total.growth_bytes)} since #{since}", *failures, *allocating(total),
-           ("#{Units.count(@scene.watch.now.root.gc_count || 0)} GCs" unless total.merged)]
+           *collections(total)]
+        end
+
+        # Of one process, and of a Ruby.
+        def collections(total)
+          root = @scene.watch.now.root
+          ["#{Units.count(root.gc_count || 0)} GCs"] if root.ruby? && !total.merged
         end
 
         # What `heapline report` explains.
@@ -116,7 +122,7 @@ module Heapline
           bytes, calls = %i[bytes_allocated allocations].map { |figure| Columns.rate(total, figure) }
           return ["rates come with the next reading"] unless bytes
 
-          share = Columns::SITE::TEMPORARY_SHARE.text(total) if total.temporary_share
+          share = Columns::SITE::TEMPORARY_SHARE.text(total) if total.temporary_share && @scene.watch.now.root.ruby?
           ["allocating #{bytes}/s in #{calls} calls/s", share && "#{share} temporary"]
         end
 
