@@ -165,6 +165,43 @@ class MwrapIntegrationTest < Minitest::Test
     assert_match(/^ +1\d{4} +\d\d \S+program\.rb:4$/, run.error)
   end
 
+  def test_the_dump_has_what_is_asked_for_of_the_heap
+    path = File.join(new_directory, "log")
+    only, all = [5, 3].map do |mask|
+      mwrap_run("GC.start", MWRAP: "dump_path:#{path},dump_heap:#{mask}")
+      File.read(path).tap { File.unlink(path) }
+    end
+    names = only.lines.map { |line| line[/\A\w+(?= \S+$)/] }
+    assert_equal %w[lifespan_max lifespan_min lifespan_mean lifespan_stddev deathspan_max deathspan_min deathspan_mean
+                    deathspan_stddev resurrects], names
+    assert_match(/^ +\d+ +\d+ \S.*^lifespan_stddev \S+$.*^0x\h+ \d+$/m, all)
+  end
+
+  # An address of this run, whatever follows it or stands before it; and the location's own name.
+  def test_native_code_is_found_by_its_address
+    found = mwrap(<<~RUBY)
+      require "mwrap"
+      places = Heapline.snapshot.map(&:location).select { |place| place.offset && place.library_path && !place.path }
+      place = places.find { |one| one.to_s.start_with?("libruby", "ruby") } || places.first
+      file = File.realpath(place.library_path)
+      base = File.foreach("/proc/self/maps").find { |line| line.chomp.end_with?(" " + file) }.hex
+      address = format("[0x%x]", base + place.offset)
+      names = [place.to_s, address, "\#{file}(+0x\#{place.offset.to_s(16)}) \#{address}"].map { |text| Mwrap[text]&.name }
+      answer name: place.to_s, names: names, nowhere: Mwrap["[0x10]"], other: Mwrap[format("[0x%x]", base + 1)]
+    RUBY
+    assert_equal [found[:name]] * 3, found[:names]
+    assert_equal [nil, nil], found.values_at(:nowhere, :other)
+  end
+
+  def test_a_program_that_is_not_ruby_dumps_at_its_end
+    path = File.join(new_directory, "log")
+    program = NativePrograms.program("plain", "-lpthread")
+    run = mwrap_of("--any", program, MWRAP: "dump_path:#{path},dump_min:50000")
+    assert_equal ["done\n", 5], [run.output, run.status.exitstatus]
+    assert_includes File.readlines(path).map { |line| line.split.first(2) }, %w[700700 700]
+    assert_match(/^ +700700 +700 plain\+0x\h+$/, mwrap_of("--any", program, MWRAP: "dump_fd:2").error)
+  end
+
   def test_a_script_without_mwrap_in_its_gemfile_finds_it
     found = mwrap('require "mwrap"; answer version: Mwrap::VERSION, file: $LOADED_FEATURES.grep(/mwrap\.rb/).size')
     assert_equal({ version: "2.3.0", file: 2 }, found)
@@ -177,8 +214,12 @@ class MwrapIntegrationTest < Minitest::Test
   end
 
   def mwrap_run(text, **env)
+    mwrap_of("--quiet", *ruby(script(SPEAK + text)), **env)
+  end
+
+  def mwrap_of(*words, **env)
     directory = new_directory
-    command = ruby(Heapline::TestHelper::EXE, "--quiet", "--mwrap", *ruby(script(SPEAK + text)))
+    command = ruby(Heapline::TestHelper::EXE, "--mwrap", *words)
     watch(command, directory: directory, env: { "HEAPLINE_DIR" => directory }.merge(env.transform_keys(&:to_s)))
   end
 end

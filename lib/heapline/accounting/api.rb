@@ -80,10 +80,7 @@ module Heapline
     # since the last baseline. `io` is anything with `write`. Returns nil. Raises NotEnabled.
     def dump(io = $stderr, min = 0)
       quiet do
-        each(min) do |location, total, allocations|
-          io.write(format("%<total>16d %<allocations>12d %<location>s\n", total: total, allocations: allocations,
-                                                                          location: Inert.text(location)))
-        end
+        Row.dump(rows, io, min)
       end
     end
 

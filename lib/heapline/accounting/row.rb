@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../frozen"
+require_relative "../terminal/inert"
 require_relative "../files/output_file"
 
 module Heapline
@@ -66,6 +67,17 @@ module Heapline
       def of(sites)
         grouped = counted(sites).group_by { |site| location_of(site) }
         grouped.map { |location, same| sum(location, same) }.reject(&:idle?).freeze
+      end
+
+      # Write a line for each of `rows` whose total is greater than `min`: total bytes, allocations, location.
+      def dump(rows, io, min)
+        rows.each do |row|
+          next unless row.total > min
+
+          io.write(format("%<total>16d %<allocations>12d %<location>s\n",
+                          total: row.total, allocations: row.allocations, location: Inert.text(row.location)))
+        end
+        nil
       end
 
       # The Row of one location, or nil where it has none.

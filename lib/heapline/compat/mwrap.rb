@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
 require "heapline"
-require "heapline/compat/mwrap_dump"
+require "heapline/report/mwrap_dump"
 require "heapline/heap/pages"
+require "heapline/processes/memory_map"
 
 # The interface of mwrap 2, counted by heapline: `heapline --mwrap ruby script.rb` makes `require "mwrap"` load this.
 # Like mwrap it is inert without its preload: nothing raises, there is just nothing. docs/mwrap.md lists what differs.
@@ -136,12 +137,16 @@ module Mwrap
       Heapline.each(least, &block) if Heapline.enabled?
     end
 
-    # The SourceLocation of "app.rb:12", or nil.
+    # The SourceLocation of "app.rb:12", "libz.so.1+0x1f30" or, of native code, an address of this process: "[0x7f…]",
+    # alone or at the end of a text. nil where nothing is known of it.
     def [](location)
       name = String.try_convert(location)
       raise TypeError, "no implicit conversion of #{location.class} into String" unless name
+      return unless Heapline.enabled?
 
-      SourceLocation.find(name) if Heapline.enabled?
+      address = name[ADDRESS, 1]
+      name = Heapline.quiet { named(address.hex) } if address
+      SourceLocation.find(name) if name
     end
 
     # All figures begin again. Returns nil.
@@ -167,13 +172,46 @@ module Mwrap
       Heapline.enabled? ? Heapline.total_bytes_freed : 0
     end
 
-    # One line a location whose total is greater than `min`: total, allocations, location. Returns nil.
+    # One line a location whose total is greater than `min`: total, allocations, location. `io` is anything with
+    # `write`; nil: stderr. Returns nil.
     def dump(io = nil, min = 0)
+      io ||= $stderr
+      raise TypeError, "no implicit conversion of #{io.class} into IO" unless io.respond_to?(:write)
+
       least = number(min)
-      Heapline.dump(io || $stderr, least) if Heapline.enabled?
+      Heapline.dump(io, least) if Heapline.enabled?
     end
 
     private
+
+    ADDRESS = /\[0x(\h{1,16})\]\z/
+    private_constant :ADDRESS
+
+    # What the environment variable MWRAP asks for is written at the end, after all at_exit blocks that are registered
+    # later.
+    def dump_at_exit(text)
+      dump = Heapline::MwrapDump.new(text)
+      at_exit { Heapline.quiet { dump.write { |io| write(dump, io) } } } if dump.wanted?
+    end
+
+    # The location of the code at an address: the file that is mapped there, and what is counted at that place of it.
+    def named(address)
+      map = Heapline::Processes::MemoryMap.read(Process.pid)
+      file = map&.find { |mapping| (mapping.start...mapping.finish).cover?(address) }&.name
+      return unless file&.start_with?("/")
+
+      # A program that is not relocatable lies where it was linked for.
+      offsets = [address - map.find { |mapping| mapping.name == file }.start, address]
+      Heapline.snapshot.map(&:location).find do |place|
+        offsets.include?(place.offset) && place.library_path && File.identical?(place.library_path, file)
+      end&.to_s
+    end
+
+    def write(dump, io)
+      dump.locations { Heapline.dump(io, dump.min) }
+      dump.summary { HeapPageBody.stat.each { |name, value| io.write("#{name} #{value}\n") } }
+      dump.pages { HeapPageBody.each { |address, birth| io.write(format("0x%x %d\n", address, birth)) } }
+    end
 
     def number(min)
       return 0 if min.nil?
@@ -184,4 +222,4 @@ module Mwrap
   end
 end
 
-Heapline::MwrapDump.at_exit(ENV.fetch("MWRAP", nil)) if Heapline.enabled?
+Mwrap.send(:dump_at_exit, ENV.fetch("MWRAP", "")) if Heapline.enabled?

@@ -8,6 +8,8 @@ require_relative "../command/next_steps"
 require_relative "../files/output_file"
 require_relative "../accounting/format"
 require_relative "../accounting/run_options"
+require_relative "../accounting/row"
+require_relative "mwrap_dump"
 
 module Heapline
   module Report
@@ -25,12 +27,23 @@ module Heapline
         @snapshot = Accounting::Flight.read(@options[:fd], wanted: Format.wanted(format_name, **rows))
         output ? write_file : show
         Command::OK
+      ensure
+        dump if @snapshot && @settings[:mwrap] && !@env["MWRAP"].to_s.empty?
       end
 
       private
 
       def define(parser)
         parser.on("--fd N", "descriptor of the flight file") { |value| @options[:fd] = Figures::Typed.count(value) }
+      end
+
+      # What mwrap writes at the end of a program. One with Ruby in it has done so (Mwrap).
+      def dump
+        dump = MwrapDump.new(@env["MWRAP"], pid: @snapshot.pid)
+        return if @snapshot.ruby? || !dump.wanted?
+
+        rows = Row.of(Native.read_flight(@options[:fd], false)[:sites])
+        dump.write { |io| dump.locations { Row.dump(rows, io, dump.min) } }
       end
 
       def output

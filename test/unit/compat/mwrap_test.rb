@@ -29,6 +29,9 @@ class MwrapTest < Minitest::Test
     assert_raises(LocalJumpError) { Mwrap.quiet }
     assert_raises(TypeError) { Mwrap.each("1", &:freeze) }
     assert_raises(TypeError) { Mwrap.dump($stderr, "1") }
+    assert_raises(TypeError) { Mwrap.dump("log") }
+    assert_raises(TypeError) { Mwrap.dump(2) }
+    assert_raises(ArgumentError) { Mwrap.dump($stderr, 1, 2) }
     assert_raises(TypeError) { Mwrap[nil] }
     assert_raises(NoMethodError) { Mwrap::SourceLocation.new("app.rb:1") }
   end
