@@ -718,6 +718,30 @@ static void what_no_child_needs_is_given_back(void) {
     check_sums(SITE, 2, 200, 0, 0);
 }
 
+static uint32_t forks_are_over;
+
+/* The first thread forks children that take over while the others give back what was for the one before. */
+static void fork_or_tend(unsigned number) {
+    const int saved = hl_guard_enter(&hl_thread);
+    while (number && !__atomic_load_n(&forks_are_over, __ATOMIC_ACQUIRE)) hl_inheritance_tend();
+    hl_guard_leave(&hl_thread, saved);
+    if (number) return;
+    for (unsigned i = 0; i < 150; i++) {
+        for (unsigned gone = 0; gone < 3; gone++) tell_and_wait(fork_child(hl_inheritance_refuse));
+        tell_and_wait(fork_child(know));
+    }
+    __atomic_store_n(&forks_are_over, 1, __ATOMIC_RELEASE);
+}
+
+static void a_child_gives_back_once_what_others_were_giving_back(void) {
+    struct block block;
+    begin_family();
+    birth(mine, &block, 100, SITE);
+    known_by_child = 1;
+    others->record->owner = 0; /* this thread has two lanes */
+    core_threads(3, fork_or_tend);
+}
+
 static unsigned char *lasting_piece, *passing_piece;
 enum { PIECE = 3000 };
 
@@ -731,6 +755,24 @@ static void cut_again(void) {
         memset(piece, 9, PIECE);
     }
     CHECK_EQUAL(lasting_piece[PIECE - 1], 7);
+}
+
+/* As if the fork had copied the page that says how far it is cut before another thread cut the next piece. */
+static void cut_elsewhere(void) {
+    hl_own_pieces_become_child();
+    for (unsigned count = 0; count < 200; count++) {
+        unsigned char *piece = hl_own_piece(PIECE);
+        CHECK(piece < lasting_piece || piece >= lasting_piece + 200 * PIECE);
+        for (unsigned i = 0; i < PIECE; i++) CHECK_EQUAL(piece[i], 0);
+        memset(piece, 9, PIECE);
+    }
+    CHECK_EQUAL(lasting_piece[PIECE - 1], 7);
+}
+
+static void a_child_cuts_lasting_pieces_elsewhere(void) {
+    lasting_piece = hl_own_piece(PIECE);
+    memset(lasting_piece, 7, PIECE);
+    CHECK_EQUAL(check_in_child(cut_elsewhere), 0);
 }
 
 static void a_child_finds_zeros_in_passing_pieces_alone(void) {
@@ -771,11 +813,13 @@ static const struct check_test tests[] = {
     {"a_baseline_is_a_generation", a_baseline_is_a_generation},
     {"a_request_is_answered_by_the_next_allocation", a_request_is_answered_by_the_next_allocation},
     {"a_word_that_is_not_gc_count_is_given_up", a_word_that_is_not_gc_count_is_given_up},
+    {"a_child_cuts_lasting_pieces_elsewhere", a_child_cuts_lasting_pieces_elsewhere},
     {"a_child_finds_zeros_in_passing_pieces_alone", a_child_finds_zeros_in_passing_pieces_alone},
     {"a_childs_counts_are_those_of_the_fork_whenever_it_takes_over",
      a_childs_counts_are_those_of_the_fork_whenever_it_takes_over},
     {"each_of_several_children_has_its_own_moment", each_of_several_children_has_its_own_moment},
     {"a_line_of_a_hundred_generations", a_line_of_a_hundred_generations},
     {"what_no_child_needs_is_given_back", what_no_child_needs_is_given_back},
+    {"a_child_gives_back_once_what_others_were_giving_back", a_child_gives_back_once_what_others_were_giving_back},
 };
 CHECK_MAIN(tests)

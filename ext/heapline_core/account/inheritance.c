@@ -34,9 +34,11 @@ struct hl_inheritance {
 };
 enum { BITS_AT = 2 * HL_PAGE_SIZE };
 
-static struct hl_inheritance *children[CHILDREN];
-static uint32_t waiting;                         /* in `children` */
-static struct hl_inheritance *retired[CHILDREN]; /* no longer there; keepers may be writing into them still */
+/* A fork copies page after page while other threads run: what a word does not say alone, the child may find half
+ * done. So each mapping stands in one word, with RETIRED when it is no longer for keepers, who may be writing still. */
+static uintptr_t children[CHILDREN];
+enum { RETIRED = 1 };
+static uint32_t waiting; /* in `children` */
 static uint32_t keepers;
 static uint32_t tending;
 static struct hl_inheritance *prepared; /* in the turn to fork */
@@ -60,32 +62,30 @@ static int is_needed(const struct hl_inheritance *inheritance, uint64_t now) {
     return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
 }
 
-/* Out of the list first: a fork of another thread may come in between, and its child gives both lists back. */
-static void retire(uint32_t slot) {
-    for (uint32_t i = 0; i < CHILDREN; i++) {
-        if (retired[i]) continue;
-        struct hl_inheritance *child = __atomic_exchange_n(&children[slot], NULL, __ATOMIC_SEQ_CST);
-        __atomic_store_n(&retired[i], child, __ATOMIC_SEQ_CST);
-        __atomic_fetch_sub(&waiting, 1, __ATOMIC_SEQ_CST);
-        return;
-    }
+static struct hl_inheritance *inheritance_of(uintptr_t child) {
+    return (struct hl_inheritance *)(child & ~(uintptr_t)RETIRED);
 }
 
-static void give_back(struct hl_inheritance **place) { /* out of the list first, here too */
-    struct hl_inheritance *inheritance = __atomic_exchange_n(place, NULL, __ATOMIC_SEQ_CST);
+static void unmap(struct hl_inheritance *inheritance) {
     if (inheritance) hl_unmap(inheritance, inheritance->size);
 }
 
-/* In a turn. A keeper that comes when something is retired does not find it any more. */
+/* In a turn. A keeper that comes when a child is retired passes it by. */
 static void tend(void) {
     const uint64_t now = seconds();
     for (uint32_t i = 0; i < CHILDREN; i++) {
-        struct hl_inheritance *child = __atomic_load_n(&children[i], __ATOMIC_ACQUIRE);
-        if (!child || is_needed(child, now)) continue;
-        __atomic_store_n(&child->over, 1, __ATOMIC_SEQ_CST);
-        retire(i);
+        const uintptr_t child = __atomic_load_n(&children[i], __ATOMIC_ACQUIRE);
+        if (!child) continue;
+        if (!(child & RETIRED)) {
+            if (is_needed(inheritance_of(child), now)) continue;
+            __atomic_store_n(&inheritance_of(child)->over, 1, __ATOMIC_SEQ_CST);
+            __atomic_store_n(&children[i], child | RETIRED, __ATOMIC_SEQ_CST);
+        }
+        if (__atomic_load_n(&keepers, __ATOMIC_SEQ_CST)) continue;
+        __atomic_store_n(&children[i], 0, __ATOMIC_SEQ_CST); /* first: a fork may come in between */
+        __atomic_fetch_sub(&waiting, 1, __ATOMIC_SEQ_CST);
+        unmap(inheritance_of(child));
     }
-    for (uint32_t i = 0; i < CHILDREN && !__atomic_load_n(&keepers, __ATOMIC_SEQ_CST); i++) give_back(&retired[i]);
 }
 
 static int take_turn(void) {
@@ -141,11 +141,11 @@ void hl_inheritance_prepare(void) {
 
 /* Who sees the new moment sees for whom to keep. There is room: nobody else adds. */
 void hl_inheritance_begin(void) {
-    struct hl_inheritance **place = children;
+    uintptr_t *place = children;
     if (!prepared) return;
     while (__atomic_load_n(place, __ATOMIC_ACQUIRE)) place++;
     __atomic_fetch_add(&waiting, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(place, prepared, __ATOMIC_SEQ_CST);
+    __atomic_store_n(place, (uintptr_t)prepared, __ATOMIC_SEQ_CST);
     prepared = NULL;
     __atomic_fetch_add(&hl_epochs, HL_EPOCH_FORK, __ATOMIC_SEQ_CST);
 }
@@ -204,8 +204,9 @@ HL_COLD void hl_inheritance_keep(const struct hl_lane_chunk *chunk, uint32_t mom
     if (!__atomic_load_n(&waiting, __ATOMIC_SEQ_CST)) return;
     __atomic_fetch_add(&keepers, 1, __ATOMIC_SEQ_CST);
     for (uint32_t i = 0; i < CHILDREN; i++) {
-        struct hl_inheritance *child = __atomic_load_n(&children[i], __ATOMIC_SEQ_CST);
-        if (child && !hl_load32(&child->over) && is_before(chunk->stamp, child->moment) &&
+        const uintptr_t word = __atomic_load_n(&children[i], __ATOMIC_SEQ_CST);
+        struct hl_inheritance *child = inheritance_of(word);
+        if (child && !(word & RETIRED) && !hl_load32(&child->over) && is_before(chunk->stamp, child->moment) &&
             !is_before(moment, child->moment))
             keep_for(child, chunk);
     }
@@ -231,11 +232,10 @@ void hl_inheritance_refuse(void) {
 /* This process is none of those for which the list is. */
 static void leave_all(void) {
     hl_inheritance_refuse();
-    give_back(&own);
-    for (uint32_t i = 0; i < CHILDREN; i++) {
-        give_back(&children[i]);
-        give_back(&retired[i]);
-    }
+    unmap(own);
+    own = NULL;
+    for (uint32_t i = 0; i < CHILDREN; i++) unmap(inheritance_of(children[i]));
+    memset(children, 0, sizeof(children));
     waiting = keepers = tending = 0;
 }
 

@@ -35,6 +35,7 @@
 #include "lifecycle/exit_report.h"
 #include "lifecycle/visit.h"
 #include "objects/objects.h"
+#include "platform/own_memory.h"
 #include "platform/text.h"
 #include "record/gc_events.h"
 #include "record/record_wish.h"
@@ -214,6 +215,7 @@ static void after_fork_parent(void) {
 /* The child's flight begins as its parent's was at the fork; a baseline keeps inherited and own growth apart. */
 static void become_child(void) {
     hl_cell_ref inherited;
+    hl_own_pieces_become_child();
     hl_lane_stop(hl_thread.own);
     int failed = hl_flight_begin_child(hl_inheritance_header(), child_was_seen);
     child_was_seen = 0;

@@ -79,6 +79,10 @@ void *hl_own_piece(size_t size) {
     return size > PIECES / 4 ? hl_own_memory(size) : cut(&lasting, size);
 }
 
+void hl_own_pieces_become_child(void) {
+    lasting = NULL;
+}
+
 /* In a child, what is at hand is cut again from its beginning: nobody has any of it. */
 void *hl_own_passing_piece(size_t size) {
     if (size <= PIECES / 4) return cut(&passing, size);

@@ -27,6 +27,9 @@ void hl_own_memory_return(void *memory, size_t size);
 /* A piece of less than a page, or more: zeroed, on cache lines of its own, never given back. NULL where there is none.
  */
 void *hl_own_piece(size_t size);
+/* In a child, before it asks for a piece: from here on they are cut from memory that no other thread of the parent's
+ * can have been cutting from, and writing into, while the fork copied page after page. */
+void hl_own_pieces_become_child(void);
 /* The same for what a forked child has no use for: it finds zeros there, and may get it again. A fork copies neither
  * its pages nor their tables. */
 void *hl_own_passing_piece(size_t size);
