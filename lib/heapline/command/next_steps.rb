@@ -14,6 +14,11 @@ module Heapline
         end
       end
 
+      # What accounts any program, where a command (its words behind `heapline NAME`) found no Ruby: behind a message.
+      def self.any(name, words)
+        "of any program: #{Shellwords.join(["heapline", name, "--any", *words])}"
+      end
+
       # After the report of a process or file that was named `source`.
       def self.for_report(snapshot, source, shown)
         word = Shellwords.escape(source)

@@ -2,6 +2,7 @@
 
 require_relative "../files/input"
 require_relative "../command/base"
+require_relative "../command/next_steps"
 require_relative "../accounting/run_command"
 
 module Heapline
@@ -17,7 +18,9 @@ module Heapline
       # nil where there is none.
       attr_reader :status, :texts
 
-      def initialize(child, env, out, err, since: false, reachable: false, **core)
+      # argv: the words behind `heapline leaks`.
+      def initialize(child, env, out, err, argv: [], since: false, reachable: false, **core)
+        @argv = argv
         @core = core
         @child = child
         @env = env
@@ -60,10 +63,13 @@ module Heapline
         (begun - searched).map(&:to_i).sort.each do |pid|
           Command.say(@err, "process #{pid} was not searched: #{ending(pid, ended)}")
         end
-        return unless begun.empty?
+        Command.say(@err, "no process of #{@child.name} was searched: #{unsearched}") if begun.empty?
+      end
 
-        Command.say(@err,
-                    "no process of #{@child.name} was searched: none was Ruby (of any program: heapline leaks --any)")
+      def unsearched
+        return "none could be counted (a program that is linked statically cannot)" if @core[:any]
+
+        "none was Ruby (#{Command::NextSteps.any("leaks", @argv)})"
       end
 
       def ending(pid, ended)

@@ -29,7 +29,7 @@ module Heapline
 
         reader # what is wrong with the rules and with the output is said before the command runs
         Files::OutputFile.check(@options[:output]) if @options[:output]
-        run = pid?(words) ? running(words) : command(words)
+        run = pid?(words) ? running(words) : command(words, argv)
         @status = run.status
         return @status unless run.texts
 
@@ -84,9 +84,9 @@ module Heapline
         Running.new(words, @env, @err, **@options.slice(:since, :reachable, :timeout))
       end
 
-      def command(words)
+      def command(words, argv)
         @child = Command::Child.new(words, @env["PATH"], err: @err)
-        CommandRun.new(@child, @env, @out, @err, **@options.slice(:since, :reachable, :quarantine, :any))
+        CommandRun.new(@child, @env, @out, @err, argv: argv, **@options.slice(:since, :reachable, :quarantine, :any))
       end
 
       def show(leaks)

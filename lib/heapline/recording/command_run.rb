@@ -3,6 +3,7 @@
 require_relative "../clock"
 require_relative "../accounting/flight_directory"
 require_relative "../accounting/run_command"
+require_relative "../command/next_steps"
 require_relative "naming"
 require_relative "written"
 
@@ -12,10 +13,11 @@ module Heapline
     class CommandRun
       STEP = 0.02 # seconds between two looks at the processes
 
-      # child: Child.
-      def initialize(child, env:, out:, err:, output: nil, follow: false, native: false, objects: false,
+      # child: Child. argv: the words behind `heapline record`.
+      def initialize(child, env:, out:, err:, argv: [], output: nil, follow: false, native: false, objects: false,
                      duration: nil, any: false)
         @child = child
+        @argv = argv
         @env = env
         @out = out
         @err = err
@@ -43,13 +45,16 @@ module Heapline
       def run
         @out.flush
         ended = @child.run(environment) { drain }
-        if ended && !@any
-          Command.say(@err, "nothing was recorded: neither #{@child.name} nor what it started was a Ruby program " \
-                            "that could be recorded (of any program: heapline record --any)")
-        end
+        Command.say(@err, "nothing was recorded: neither #{@child.name} nor what it started #{unfit}") if ended && !@any
         @child.status
       ensure
         @rings.sweep(Process.pid)
+      end
+
+      def unfit
+        return "could be (a program that is linked statically cannot)" if @accounted[:any]
+
+        "was a Ruby program that could be recorded (#{Command::NextSteps.any("record", @argv)})"
       end
 
       # Children are accounted as ever, but the exit report is left out.

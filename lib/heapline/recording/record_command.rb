@@ -18,7 +18,7 @@ module Heapline
         words = parse_pid_or_command(argv)
         raise UsageError, "which command, or which process? heapline record ruby app.rb" if words.empty?
 
-        pid?(words) ? running(words) : command(words)
+        pid?(words) ? running(words) : command(words, argv)
       end
 
       private
@@ -66,12 +66,12 @@ module Heapline
         Running.new(words, env: @env, err: @err, **@options).call
       end
 
-      def command(words)
+      def command(words, argv)
         raise UsageError, "--timeout is for a PID" if @options[:timeout]
 
         require_relative "command_run"
         @child = Command::Child.new(words, @env["PATH"], err: @err)
-        CommandRun.new(@child, env: @env, out: @out, err: @err, **@options).call
+        CommandRun.new(@child, argv: argv, env: @env, out: @out, err: @err, **@options).call
       end
     end
   end
