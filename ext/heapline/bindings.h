@@ -5,10 +5,12 @@
 
 #include <ruby.h>
 
-/* Define the functions that read flight files (flight_binding.c), those that reach the preloaded core (core_binding.c),
+/* Define the functions that read flight files (flight_binding.c) and what their headers
+ * say and ask (header_binding.c), those that reach the preloaded core (core_binding.c),
  * those for Ruby objects (object_binding.c), the class that reads growth logs (growth_binding.c) and twins
  * (twin_binding.c) on Heapline::Native. Called once, from Init_native, with the GVL. */
-void rbhl_define_flight(VALUE native, VALUE flight_error);
+void rbhl_define_flight(VALUE native);
+void rbhl_define_header(VALUE native, VALUE flight_error);
 void rbhl_define_core(VALUE native, VALUE not_enabled);
 void rbhl_define_growth(VALUE native);
 void rbhl_define_objects(VALUE native, VALUE not_enabled);
@@ -30,5 +32,20 @@ void rbhl_settle_objects(VALUE path_or_fd);
 
 /* The figure of a site (enum hl_figure) that this Symbol names. */
 int rbhl_figure(VALUE symbol);
+
+static inline void rbhl_put(VALUE hash, const char *key, VALUE value) {
+    rb_hash_aset(hash, ID2SYM(rb_intern(key)), value);
+}
+
+static inline void rbhl_put_number(VALUE hash, const char *key, unsigned long long value) {
+    rbhl_put(hash, key, ULL2NUM(value));
+}
+
+/* The place of what this Symbol names among `names`. */
+static inline int rbhl_place_of(VALUE symbol, const char *const *names, size_t count, const char *what) {
+    for (size_t i = 0; i < count; i++)
+        if (symbol == ID2SYM(rb_intern(names[i]))) return (int)i;
+    rb_raise(rb_eArgError, "no such %s: %+" PRIsVALUE, what, symbol);
+}
 
 #endif

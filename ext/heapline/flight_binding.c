@@ -9,17 +9,13 @@
 #include <ruby/encoding.h>
 #include <ruby/thread.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "flight_copy.h"
-#include "flight_file.h"
+#include "header_binding.h"
 #include "rows.h"
 #include "site_figures.h"
 #include "site_groups.h"
 #include "tally_binding.h"
-#include "visitor.h"
-
-static VALUE flight_error;
 
 /* Which sites are wanted: groups of them, and only the largest. */
 struct choice {
@@ -31,12 +27,11 @@ struct choice {
     int written; /* they are to be text, and no Ruby objects */
 };
 
-/* One reading. `path` is NULL where the caller gave a descriptor, which stays open. */
+/* One reading. */
 struct reading {
-    const char *path;
-    int fd;
+    struct rbhl_source source;
     int live;
-    enum { HEADER, HASHES, YIELDED, CHOSEN, OBJECTS, FILE_BYTES, TALLIED } whole; /* more than the header, and what */
+    enum { HASHES, YIELDED, CHOSEN, OBJECTS, FILE_BYTES, TALLIED } whole; /* what becomes of it */
     uint64_t copied_ns;
     struct choice choice;
     struct {
@@ -52,175 +47,7 @@ struct reading {
     struct hl_flight_header header;
     struct hl_flight_copy copy;
     struct hl_flight_sums sums;
-    struct hl_problem problem;
-    VALUE name; /* for messages */
 };
-
-static VALUE text(const char *bytes, size_t length) {
-    return rb_enc_str_new(bytes, (long)length, rb_utf8_encoding());
-}
-
-static void put(VALUE hash, const char *key, VALUE value) {
-    rb_hash_aset(hash, ID2SYM(rb_intern(key)), value);
-}
-
-static void put_number(VALUE hash, const char *key, uint64_t value) {
-    put(hash, key, ULL2NUM(value));
-}
-
-static void put_text(VALUE hash, const char *key, const char *bytes, size_t limit) {
-    put(hash, key, text(bytes, strnlen(bytes, limit)));
-}
-
-static VALUE layout_found(const struct hl_layout_figures *layout) {
-    VALUE hash = rb_hash_new();
-    put_number(hash, "outcome", layout->outcome);
-    put_number(hash, "looks", layout->looks);
-    put_number(hash, "lines", layout->lines);
-    put_number(hash, "disagreed", layout->disagreed);
-    put_number(hash, "ns", layout->ns);
-    put_text(hash, "found", layout->found, sizeof(layout->found));
-    put_text(hash, "missing", layout->missing, sizeof(layout->missing));
-    return hash;
-}
-
-static void put_process(VALUE hash, const struct hl_flight_header *header) {
-    put_number(hash, "state", header->state);
-    put_number(hash, "request", header->request);
-    put_number(hash, "answered", header->answered);
-    put_number(hash, "record_problem", (uint64_t)(-(int64_t)header->record_problem));
-    put_number(hash, "pid", header->pid);
-    put_number(hash, "parent", header->parent);
-    put_number(hash, "forked_from", header->forked_from);
-    put_number(hash, "forked_from_ticks", header->forked_from_ticks);
-    put_number(hash, "top", header->top);
-    put_number(hash, "top_ticks", header->top_ticks);
-    put_number(hash, "exit_status", header->exit_status);
-    put_number(hash, "start_ticks", header->start_ticks);
-    put_number(hash, "pid_namespace", header->pid_namespace);
-    put_number(hash, "started_ns", header->started_ns);
-    put_number(hash, "ended_ns", header->ended_ns);
-    put_number(hash, "attribution", header->attribution);
-    put(hash, "layout", layout_found(&header->layout));
-    put_text(hash, "ruby", header->ruby, sizeof(header->ruby));
-    put_text(hash, "allocator", header->allocator, sizeof(header->allocator));
-    put_text(hash, "options", header->options, sizeof(header->options));
-    put(hash, "command", text(header->command, header->command_length));
-}
-
-static void put_figures(VALUE hash, const struct hl_flight_header *header) {
-    put_number(hash, "page_count", header->page_count);
-    put_number(hash, "page_limit", header->page_limit);
-    put_number(hash, "site_count", header->site_count);
-    put_number(hash, "site_limit", header->site_limit);
-    put_number(hash, "generation", header->generation);
-    put_number(hash, "gc_count", header->gc_count);
-    put_number(hash, "baseline", header->baseline);
-    put_number(hash, "baseline_ns", header->baseline_ns);
-    put_number(hash, "baseline_generation", header->baseline_generation);
-    put_number(hash, "baseline_kind", header->baseline_kind);
-    put(hash, "live_bytes", LL2NUM(header->live_bytes));
-    put(hash, "peak_bytes", LL2NUM(header->peak_bytes));
-    put_number(hash, "peak_ns", header->peak_ns);
-    put_number(hash, "own_bytes", header->own_bytes);
-    put_number(hash, "sites_refused", header->sites_refused);
-    put_number(hash, "pages_refused", header->pages_refused);
-    put_number(hash, "counts_lost", header->counts_lost);
-    put_number(hash, "bytes_lost", header->bytes_lost);
-    put_number(hash, "mismatches", header->mismatches);
-    put_number(hash, "late_children", header->late_children);
-}
-
-static void put_objects(VALUE hash, const struct hl_flight_header *header) {
-    put(hash, "objects_on", header->objects_on ? Qtrue : Qfalse);
-    put_number(hash, "objects_ns", header->objects_ns);
-    put_number(hash, "objects_allocated", header->objects_allocated);
-    put_number(hash, "objects_freed", header->objects_freed);
-    put_number(hash, "objects_refused", header->objects_refused);
-    put_number(hash, "objects_untracked", header->objects_untracked);
-    put_number(hash, "objects_mismatches", header->objects_mismatches);
-    put_number(hash, "objects_ractors", header->objects_ractors);
-}
-
-/* nil: the allocator does not tell. */
-static void put_told(VALUE hash, const char *key, uint64_t value) {
-    put(hash, key, value == HL_UNTOLD ? Qnil : ULL2NUM(value));
-}
-
-/* Pairs of system and free bytes. */
-static VALUE arenas_array(const struct hl_figures *figures) {
-    VALUE arenas = rb_ary_new();
-    for (uint32_t i = 0; i < figures->arena_count && i < HL_ARENAS; i++)
-        rb_ary_push(arenas,
-                    rb_assoc_new(ULL2NUM(figures->arenas[i].system_bytes), ULL2NUM(figures->arenas[i].free_bytes)));
-    return arenas;
-}
-
-/* What the process said of itself: see struct hl_figures. */
-static VALUE asked_hash(const struct hl_figures *figures) {
-    VALUE hash = rb_hash_new();
-    put_number(hash, "objects_ns", figures->objects_ns);
-    put_number(hash, "heap_pages", figures->heap_pages);
-    put_number(hash, "heap_page_bytes", figures->heap_page_bytes);
-    put_number(hash, "live_slots", figures->live_slots);
-    put_number(hash, "free_slots", figures->free_slots);
-    put_number(hash, "live_slot_bytes", figures->live_slot_bytes);
-    put_number(hash, "allocator_ns", figures->allocator_ns);
-    put_told(hash, "resident_bytes", figures->resident_bytes);
-    put_told(hash, "free_bytes", figures->free_bytes);
-    put_told(hash, "metadata_bytes", figures->metadata_bytes);
-    put_told(hash, "returnable_bytes", figures->returnable_bytes);
-    put(hash, "arenas", arenas_array(figures));
-    put_number(hash, "trim_ns", figures->trim_ns);
-    put_number(hash, "trim_before_bytes", figures->trim_before_bytes);
-    put_number(hash, "trim_after_bytes", figures->trim_after_bytes);
-    return hash;
-}
-
-/* See struct hl_twin. */
-static VALUE twin_hash(const struct hl_twin *twin) {
-    VALUE hash = rb_hash_new();
-    put_number(hash, "asked", twin->asked);
-    put_number(hash, "answered_ns", twin->answered_ns);
-    put_number(hash, "pause_ns", twin->pause_ns);
-    put_number(hash, "pid", twin->pid);
-    put(hash, "status", INT2NUM(twin->status));
-    put_text(hash, "problem", twin->problem, sizeof(twin->problem));
-    return hash;
-}
-
-/* See struct hl_visit_door. */
-static VALUE visit_hash(const struct hl_visit_door *door) {
-    VALUE hash = rb_hash_new();
-    put_number(hash, "visits", door->visits);
-    put_number(hash, "found", door->found);
-    put_text(hash, "where", door->where, sizeof(door->where));
-    return hash;
-}
-
-static VALUE spans_hash(const struct hl_spans *spans) {
-    VALUE hash = rb_hash_new();
-    put_number(hash, "count", spans->count);
-    put_number(hash, "sum", spans->sum);
-    put_number(hash, "squares", spans->squares);
-    put_number(hash, "least", spans->least);
-    put_number(hash, "most", spans->most);
-    return hash;
-}
-
-static VALUE header_hash(const struct hl_flight_header *header) {
-    VALUE hash = rb_hash_new();
-    put_process(hash, header);
-    put_figures(hash, header);
-    put_objects(hash, header);
-    put(hash, "mapped_bytes", LL2NUM(header->mapped_bytes));
-    put(hash, "figures", asked_hash(&header->figures));
-    put(hash, "twin", twin_hash(&header->twin));
-    put(hash, "visit", visit_hash(&header->visit));
-    put(hash, "page_lifespans", spans_hash(&header->heap_page_figures.lifespans));
-    put(hash, "page_deathspans", spans_hash(&header->heap_page_figures.deathspans));
-    return hash;
-}
 
 /* What is told of a site, in the order in which site_values has it. */
 static const char *const site_fields[] = {
@@ -303,7 +130,7 @@ static void site_values(const struct hl_flight_sums *sums, uint32_t number, VALU
 static VALUE site_hash(const struct hl_flight_sums *sums, uint32_t number) {
     VALUE values[SITE_FIELDS], hash = rb_hash_new();
     site_values(sums, number, values);
-    for (int i = 0; i < SITE_FIELDS; i++) put(hash, site_fields[i], values[i]);
+    for (int i = 0; i < SITE_FIELDS; i++) rbhl_put(hash, site_fields[i], values[i]);
     return hash;
 }
 
@@ -374,22 +201,23 @@ static void yield_sites(const struct reading *reading, VALUE marks) {
 static void put_totals(VALUE hash, const struct hl_totals *totals, int tallied) {
     VALUE sums = rb_hash_new();
     const struct hl_count *count = &totals->count;
-    put_number(sums, "allocations", count->allocations);
-    put_number(sums, "frees", count->frees);
-    put_number(sums, "bytes_allocated", count->bytes_allocated);
-    put_number(sums, "bytes_freed", count->bytes_freed);
-    put(sums, "live_bytes", LL2NUM((int64_t)(count->bytes_allocated - count->bytes_freed)));
-    put(sums, "live_blocks", LL2NUM((int64_t)(count->allocations - count->frees)));
-    put(sums, "growth_bytes", LL2NUM(totals->growth_bytes));
-    put(sums, "retained_bytes", LL2NUM(totals->retained_bytes));
-    if (!tallied) put(sums, "growth_blocks", LL2NUM(totals->growth_blocks)); /* a tally has no blocks of a baseline */
-    if (!tallied) put(sums, "retained_blocks", LL2NUM(totals->retained_blocks));
-    put_number(sums, "temporary", count->temporary);
-    put(hash, "totals", sums);
-    put(hash, "live_ruby_bytes", LL2NUM(totals->live_ruby_bytes));
-    put(hash, "live_native_bytes", LL2NUM(totals->live_native_bytes));
-    put(hash, "live_jit_bytes", LL2NUM(totals->live_jit_bytes));
-    put(hash, "live_quiet_bytes", LL2NUM(totals->live_quiet_bytes));
+    rbhl_put_number(sums, "allocations", count->allocations);
+    rbhl_put_number(sums, "frees", count->frees);
+    rbhl_put_number(sums, "bytes_allocated", count->bytes_allocated);
+    rbhl_put_number(sums, "bytes_freed", count->bytes_freed);
+    rbhl_put(sums, "live_bytes", LL2NUM((int64_t)(count->bytes_allocated - count->bytes_freed)));
+    rbhl_put(sums, "live_blocks", LL2NUM((int64_t)(count->allocations - count->frees)));
+    rbhl_put(sums, "growth_bytes", LL2NUM(totals->growth_bytes));
+    rbhl_put(sums, "retained_bytes", LL2NUM(totals->retained_bytes));
+    if (!tallied)
+        rbhl_put(sums, "growth_blocks", LL2NUM(totals->growth_blocks)); /* a tally has no blocks of a baseline */
+    if (!tallied) rbhl_put(sums, "retained_blocks", LL2NUM(totals->retained_blocks));
+    rbhl_put_number(sums, "temporary", count->temporary);
+    rbhl_put(hash, "totals", sums);
+    rbhl_put(hash, "live_ruby_bytes", LL2NUM(totals->live_ruby_bytes));
+    rbhl_put(hash, "live_native_bytes", LL2NUM(totals->live_native_bytes));
+    rbhl_put(hash, "live_jit_bytes", LL2NUM(totals->live_jit_bytes));
+    rbhl_put(hash, "live_quiet_bytes", LL2NUM(totals->live_quiet_bytes));
 }
 
 /* The sites that the block chooses after it has seen the figures of all. */
@@ -455,25 +283,24 @@ static VALUE convert(VALUE argument) {
     struct reading *reading = (struct reading *)argument;
     if (reading->whole == FILE_BYTES) return file_bytes(reading);
     if (reading->whole == OBJECTS) return object_rows(&reading->sums);
-    VALUE hash = header_hash(&reading->header);
-    if (!reading->whole) return hash;
-    put(hash, "peak_bytes", LL2NUM(reading->sums.peak_bytes));
-    put(hash, "lanes_live_bytes", LL2NUM(reading->sums.lanes_live_bytes));
-    put(hash, "published_bytes", LL2NUM(reading->sums.published_bytes));
-    put_number(hash, "moved_bytes", reading->sums.moved_bytes);
-    put_number(hash, "impossible_sites", reading->sums.impossible);
-    put_number(hash, "threads", reading->sums.threads);
+    VALUE hash = rbhl_header_hash(&reading->header);
+    rbhl_put(hash, "peak_bytes", LL2NUM(reading->sums.peak_bytes));
+    rbhl_put(hash, "lanes_live_bytes", LL2NUM(reading->sums.lanes_live_bytes));
+    rbhl_put(hash, "published_bytes", LL2NUM(reading->sums.published_bytes));
+    rbhl_put_number(hash, "moved_bytes", reading->sums.moved_bytes);
+    rbhl_put_number(hash, "impossible_sites", reading->sums.impossible);
+    rbhl_put_number(hash, "threads", reading->sums.threads);
     put_totals(hash, &reading->totals, reading->whole == TALLIED);
-    put(hash, "object_rows", object_rows(&reading->sums));
-    put(hash, "rows", reading->order ? UINT2NUM(reading->rows) : Qnil);
+    rbhl_put(hash, "object_rows", object_rows(&reading->sums));
+    rbhl_put(hash, "rows", reading->order ? UINT2NUM(reading->rows) : Qnil);
     if (reading->order && reading->choice.written) {
-        put(hash, "written", rbhl_rows(&reading->copy, &reading->sums, &reading->order, reading->ordered));
+        rbhl_put(hash, "written", rbhl_rows(&reading->copy, &reading->sums, &reading->order, reading->ordered));
     } else if (reading->whole == YIELDED) {
         VALUE marks = reading->marks == Qfalse ? Qnil : marks_of(reading);
-        put(hash, "marks", marks);
+        rbhl_put(hash, "marks", marks);
         yield_sites(reading, marks);
     } else if (reading->whole != TALLIED) {
-        put(hash, "sites", reading->whole == CHOSEN ? chosen_sites(&reading->sums) : sites_array(&reading->sums));
+        rbhl_put(hash, "sites", reading->whole == CHOSEN ? chosen_sites(&reading->sums) : sites_array(&reading->sums));
     }
     return hash;
 }
@@ -490,29 +317,29 @@ static VALUE release(VALUE argument) {
 static int choose(struct reading *reading) {
     const struct choice *choice = &reading->choice;
     if (!choice->given || reading->sums.objects) return 0;
-    int failed = hl_sites_group(&reading->sums, choice->by, &reading->problem);
+    int failed = hl_sites_group(&reading->sums, choice->by, &reading->source.problem);
     if (!failed)
         failed = hl_sites_choose(&reading->sums, choice->figure, choice->top, choice->min, &reading->rows,
-                                 &reading->problem);
+                                 &reading->source.problem);
     if (failed) return failed;
     return hl_sites_order(&reading->sums, choice->figure, choice->top, &reading->order, &reading->ordered,
-                          &reading->problem);
+                          &reading->source.problem);
 }
 
 static int read_into_tally(struct reading *reading) {
-    const int failed = hl_tally_read(reading->into.tally, reading->into.process, reading->fd, reading->into.own,
-                                     &reading->sums, &reading->header, &reading->problem);
+    const int failed = hl_tally_read(reading->into.tally, reading->into.process, reading->source.fd, reading->into.own,
+                                     &reading->sums, &reading->header, &reading->source.problem);
     reading->totals = reading->into.process->totals;
     return failed;
 }
 
 static int read_all(struct reading *reading) {
-    int failed = hl_flight_read_header(reading->fd, &reading->header, &reading->problem);
-    if (failed || !reading->whole) return failed;
+    int failed = hl_flight_read_header(reading->source.fd, &reading->header, &reading->source.problem);
+    if (failed) return failed;
     if (reading->whole == OBJECTS && !reading->header.object_directory) return 0;
     if (reading->whole == TALLIED) return read_into_tally(reading);
-    failed = hl_flight_copy(reading->fd, reading->live, &reading->copy, &reading->problem);
-    if (!failed) failed = hl_flight_sum(&reading->copy, &reading->sums, &reading->problem);
+    failed = hl_flight_copy(reading->source.fd, reading->live, &reading->copy, &reading->source.problem);
+    if (!failed) failed = hl_flight_sum(&reading->copy, &reading->sums, &reading->source.problem);
     if (failed) return failed;
     reading->header = *reading->sums.header;
     hl_sites_total(&reading->sums, &reading->totals);
@@ -521,64 +348,32 @@ static int read_all(struct reading *reading) {
 
 static void *read_without_gvl(void *argument) {
     struct reading *reading = argument;
-    if (reading->path) reading->fd = hl_flight_open(reading->path, O_RDONLY, &reading->problem);
-    reading->failed = reading->fd < 0 ? reading->fd : read_all(reading);
-    if (reading->path && reading->fd >= 0) close(reading->fd);
+    reading->failed = rbhl_open_source(&reading->source, O_RDONLY);
+    if (!reading->failed) reading->failed = read_all(reading);
+    rbhl_close_source(&reading->source);
     return NULL;
-}
-
-/* A descriptor's name is made here and not before: checks read theirs at each point and count objects, and the GC takes
- * what an old word of the stack points to for one that lives. */
-static void raise_problem(const struct reading *reading) {
-    VALUE name = reading->path ? reading->name : rb_sprintf("descriptor %d", reading->fd);
-    rb_raise(flight_error, "flight file %" PRIsVALUE ": %s", name, reading->problem.text);
 }
 
 static VALUE run_reading(VALUE argument) {
     struct reading *reading = (struct reading *)argument;
     rb_thread_call_without_gvl(read_without_gvl, reading, NULL, NULL);
-    if (reading->failed) raise_problem(reading);
+    if (reading->failed) rbhl_raise_problem(&reading->source);
     return convert(argument);
 }
 
-/* `path_or_fd`: a descriptor (Integer) or a path. The path's String must outlive the reading: see the guards. */
 static void take_source(struct reading *reading, VALUE *path_or_fd) {
     memset(reading, 0, sizeof(*reading));
-    reading->fd = -1;
-    if (RB_INTEGER_TYPE_P(*path_or_fd)) {
-        reading->fd = NUM2INT(*path_or_fd);
-        if (reading->fd < 0) rb_raise(rb_eArgError, "a descriptor is not negative");
-    } else {
-        FilePathValue(*path_or_fd);
-        *path_or_fd = rb_str_new_frozen(*path_or_fd);
-        reading->path = StringValueCStr(*path_or_fd);
-        reading->name = *path_or_fd;
-    }
+    rbhl_take_source(&reading->source, path_or_fd);
 }
 
 static VALUE read_taken(struct reading *reading, VALUE path_or_fd) {
     VALUE result = rb_ensure(run_reading, (VALUE)reading, release, (VALUE)reading);
     RB_GC_GUARD(path_or_fd);
-    RB_GC_GUARD(reading->name);
+    RB_GC_GUARD(reading->source.name);
     return result;
 }
 
 static const char *const group_names[] = {"site", "key", "location", "file", "library", "tag"};
-static const char *const figure_names[] = {"growth_bytes", "retained_bytes", "live_bytes",    "bytes_allocated",
-                                           "live_blocks",  "allocations",    "frees",         "temporary",
-                                           "mean_age",     "bytes_freed",    "growth_blocks", "retained_blocks",
-                                           "age_sum",      "age_max",        "age_ms_sum",    "age_ms_max"};
-
-static int place_of(VALUE symbol, const char *const *names, size_t count, const char *what) {
-    for (size_t i = 0; i < count; i++)
-        if (symbol == ID2SYM(rb_intern(names[i]))) return (int)i;
-    rb_raise(rb_eArgError, "no such %s: %+" PRIsVALUE, what, symbol);
-}
-
-int rbhl_figure(VALUE symbol) {
-    return place_of(symbol, figure_names, HL_AGE_MS_MAX + 1, "figure");
-}
-
 /* nil, or an Array: by, figure, top, min, written. */
 static struct choice choice_of(VALUE wanted) {
     struct choice choice = {0};
@@ -586,8 +381,8 @@ static struct choice choice_of(VALUE wanted) {
     Check_Type(wanted, T_ARRAY);
     if (RARRAY_LEN(wanted) != 5) rb_raise(rb_eArgError, "a choice is [by, figure, top, min, written]");
     choice.given = 1;
-    choice.by = (enum hl_group_by)place_of(RARRAY_AREF(wanted, 0), group_names, HL_BY_TAG + 1, "group");
-    choice.figure = (enum hl_figure)place_of(RARRAY_AREF(wanted, 1), figure_names, HL_MEAN_AGE + 1, "figure");
+    choice.by = (enum hl_group_by)rbhl_place_of(RARRAY_AREF(wanted, 0), group_names, HL_BY_TAG + 1, "group");
+    choice.figure = (enum hl_figure)rbhl_figure(RARRAY_AREF(wanted, 1));
     choice.top = NUM2UINT(RARRAY_AREF(wanted, 2));
     choice.min = NUM2ULL(RARRAY_AREF(wanted, 3));
     choice.written = RTEST(RARRAY_AREF(wanted, 4));
@@ -670,12 +465,6 @@ static VALUE rbhl_object_rows(VALUE self, VALUE path_or_fd, VALUE live) {
     return read_source(path_or_fd, OBJECTS, RTEST(live));
 }
 
-/* Native.read_header(path_or_fd) -> Hash: the header's fields alone; one page is read. */
-static VALUE rbhl_read_header(VALUE self, VALUE path_or_fd) {
-    (void)self;
-    return read_source(path_or_fd, HEADER, 0);
-}
-
 /* Native.copy_flight(path_or_fd, copied_ns) -> String: the bytes of a flight file that tells what this one told at that
  * moment, however its process went on. copied_ns marks it as the copy of a process that ran then (nanoseconds since
  * 1970); nil leaves the state as it is. */
@@ -687,95 +476,6 @@ static VALUE rbhl_copy_flight(VALUE self, VALUE path_or_fd, VALUE copied_ns) {
     reading.whole = FILE_BYTES;
     reading.copied_ns = time;
     return read_taken(&reading, path_or_fd);
-}
-
-/* What another process is asked: bits of `request`, or no more; or, where those are none, `asked` in place of `former`.
- */
-struct asking {
-    uint32_t bits, withdrawn;
-    uint64_t former, asked;
-};
-
-static int ask(int fd, const struct asking *asking, struct reading *reading) {
-    if (asking->bits) return hl_flight_request(fd, asking->bits, &reading->header, &reading->problem);
-    if (asking->withdrawn) return hl_flight_withdraw(fd, asking->withdrawn, &reading->header, &reading->problem);
-    return hl_flight_request_twin(fd, asking->former, asking->asked, &reading->header, &reading->problem);
-}
-
-/* The header's Hash as it was before. */
-static VALUE request_of(VALUE path, const struct asking *asking) {
-    struct reading reading;
-    take_source(&reading, &path);
-    int fd = reading.path ? hl_flight_open(reading.path, O_RDWR, &reading.problem) : reading.fd;
-    int failed = fd < 0 ? fd : ask(fd, asking, &reading);
-    if (reading.path && fd >= 0) close(fd);
-    if (failed) rb_raise(flight_error, "flight file %" PRIsVALUE ": %s", reading.name, reading.problem.text);
-    RB_GC_GUARD(path);
-    return header_hash(&reading.header);
-}
-
-static VALUE request(VALUE path, uint32_t bits) {
-    const struct asking asking = {.bits = bits};
-    return request_of(path, &asking);
-}
-
-/* Native.request_twin(path, former, asked) -> Hash: the same. `asked` (reader's pid, and the task from bit 32 on) takes
- * the place of `former`, if that is what is there (:twin, :asked tells), and the process looks at it. */
-static VALUE rbhl_request_twin(VALUE self, VALUE path, VALUE former, VALUE asked) {
-    const struct asking asking = {.former = NUM2ULL(former), .asked = NUM2ULL(asked)};
-    (void)self;
-    return request_of(path, &asking);
-}
-
-/* Native.request_baseline(path) -> Hash: the header as it was before the request was set. */
-static VALUE rbhl_request_baseline(VALUE self, VALUE path) {
-    (void)self;
-    return request(path, HL_REQUEST_BASELINE);
-}
-
-/* Native.request_figures(path, survey, trim) -> Hash: the same. survey: the allocator goes through its free blocks;
- * trim: it gives back what it can. */
-static VALUE rbhl_request_figures(VALUE self, VALUE path, VALUE survey, VALUE trim) {
-    (void)self;
-    return request(path, HL_REQUEST_FIGURES | (RTEST(survey) ? HL_REQUEST_SURVEY : 0u) |
-                             (RTEST(trim) ? HL_REQUEST_TRIM : 0u));
-}
-
-/* Native.request_record(path, what) -> Hash: the same. what: true, false or :native. */
-static VALUE rbhl_request_record(VALUE self, VALUE path, VALUE what) {
-    const int with_c = what == ID2SYM(rb_intern("native"));
-    (void)self;
-    return request(path, with_c ? HL_REQUEST_RECORD_NATIVE : RTEST(what) ? HL_REQUEST_RECORD : HL_REQUEST_RECORD_END);
-}
-
-/* Native.withdraw_record(path) -> Hash: the same; a request to record that was not seen yet is none any more. */
-static VALUE rbhl_withdraw_record(VALUE self, VALUE path) {
-    const struct asking asking = {.withdrawn = HL_REQUEST_RECORD | HL_REQUEST_RECORD_NATIVE};
-    (void)self;
-    return request_of(path, &asking);
-}
-
-/* Native.request_leaks(path, since_baseline, reachable) -> Hash: the same. */
-static VALUE rbhl_request_leaks(VALUE self, VALUE path, VALUE since, VALUE reachable) {
-    (void)self;
-    return request(path, HL_REQUEST_LEAKS | (RTEST(since) ? HL_REQUEST_LEAKS_SINCE : 0u) |
-                             (RTEST(reachable) ? HL_REQUEST_LEAKS_REACHABLE : 0u));
-}
-
-/* Native.visit(path, pid) -> Symbol: have the process `pid`, whose flight file that is, look at what it is asked while
- * it waits (visitor.h). :visited, or why not; what it found is in :visit of its header, with :visits one more. */
-static VALUE rbhl_visit_process(VALUE self, VALUE path, VALUE pid) {
-    static const char *const results[] = {"visited", "runs", "stopped", "forbidden", "no_door", "gone"};
-    struct reading reading;
-    const pid_t process = NUM2PIDT(pid);
-    (void)self;
-    take_source(&reading, &path);
-    const int fd = reading.path ? hl_flight_open(reading.path, O_RDONLY, &reading.problem) : reading.fd;
-    const int failed = fd < 0 ? fd : hl_flight_read_header(fd, &reading.header, &reading.problem);
-    if (reading.path && fd >= 0) close(fd);
-    if (failed) rb_raise(flight_error, "flight file %" PRIsVALUE ": %s", reading.name, reading.problem.text);
-    RB_GC_GUARD(path);
-    return ID2SYM(rb_intern(results[rbhl_visit(process, &reading.header.visit)]));
 }
 
 static VALUE yield_once(VALUE unused) {
@@ -796,9 +496,7 @@ static VALUE rbhl_keep_memory(VALUE self) {
     return rb_ensure(yield_once, Qnil, end_keeping, Qnil);
 }
 
-void rbhl_define_flight(VALUE native, VALUE error) {
-    rb_gc_register_mark_object(error);
-    flight_error = error;
+void rbhl_define_flight(VALUE native) {
     VALUE fields = rb_ary_new();
     for (int i = 0; i < SITE_FIELDS; i++) rb_ary_push(fields, ID2SYM(rb_intern(site_fields[i])));
     rb_define_const(native, "SITE_FIELDS", rb_ary_freeze(fields));
@@ -813,12 +511,4 @@ void rbhl_define_flight(VALUE native, VALUE error) {
     rb_define_singleton_method(native, "choose_sites", rbhl_choose_sites, 2);
     rb_define_singleton_method(native, "object_rows", rbhl_object_rows, 2);
     rb_define_singleton_method(native, "copy_flight", rbhl_copy_flight, 2);
-    rb_define_singleton_method(native, "read_header", rbhl_read_header, 1);
-    rb_define_singleton_method(native, "request_baseline", rbhl_request_baseline, 1);
-    rb_define_singleton_method(native, "request_figures", rbhl_request_figures, 3);
-    rb_define_singleton_method(native, "request_twin", rbhl_request_twin, 3);
-    rb_define_singleton_method(native, "request_record", rbhl_request_record, 2);
-    rb_define_singleton_method(native, "withdraw_record", rbhl_withdraw_record, 1);
-    rb_define_singleton_method(native, "request_leaks", rbhl_request_leaks, 3);
-    rb_define_singleton_method(native, "visit", rbhl_visit_process, 2);
 }

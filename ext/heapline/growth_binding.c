@@ -123,43 +123,39 @@ static VALUE real(double value) {
     return isnan(value) ? Qnil : DBL2NUM(value);
 }
 
-static void put(VALUE hash, const char *key, VALUE value) {
-    rb_hash_aset(hash, ID2SYM(rb_intern(key)), value);
-}
-
 /* counts -> Hash of what became of the lines. */
 static VALUE counts(VALUE self) {
     const struct hl_growth_counts *counts = &owner_of(self)->store.counts;
     VALUE hash = rb_hash_new();
-    put(hash, "lines", ULL2NUM(counts->lines));
-    put(hash, "taken", ULL2NUM(counts->taken));
-    put(hash, "damaged", ULL2NUM(counts->damaged));
-    put(hash, "foreign", ULL2NUM(counts->foreign));
-    put(hash, "other_version", ULL2NUM(counts->other_version));
-    put(hash, "repeated", ULL2NUM(counts->repeated));
-    put(hash, "filtered", ULL2NUM(counts->filtered));
-    put(hash, "clock_jumps", ULL2NUM(counts->clock_jumps));
-    put(hash, "processes_refused", ULL2NUM(counts->processes_refused));
-    put(hash, "series_given_up", ULL2NUM(counts->series_given_up));
-    put(hash, "strings_refused", ULL2NUM(counts->strings_refused));
+    rbhl_put(hash, "lines", ULL2NUM(counts->lines));
+    rbhl_put(hash, "taken", ULL2NUM(counts->taken));
+    rbhl_put(hash, "damaged", ULL2NUM(counts->damaged));
+    rbhl_put(hash, "foreign", ULL2NUM(counts->foreign));
+    rbhl_put(hash, "other_version", ULL2NUM(counts->other_version));
+    rbhl_put(hash, "repeated", ULL2NUM(counts->repeated));
+    rbhl_put(hash, "filtered", ULL2NUM(counts->filtered));
+    rbhl_put(hash, "clock_jumps", ULL2NUM(counts->clock_jumps));
+    rbhl_put(hash, "processes_refused", ULL2NUM(counts->processes_refused));
+    rbhl_put(hash, "series_given_up", ULL2NUM(counts->series_given_up));
+    rbhl_put(hash, "strings_refused", ULL2NUM(counts->strings_refused));
     return hash;
 }
 
 static VALUE process_hash(const struct hl_growth_store *store, const struct hl_growth_process *process) {
     VALUE hash = rb_hash_new();
-    put(hash, "host", name(store, process->host));
-    put(hash, "pid", LL2NUM(process->pid));
-    put(hash, "parent_pid", LL2NUM(process->parent_pid));
-    put(hash, "started_at", name(store, process->started_at));
-    put(hash, "command", name(store, process->command));
-    put(hash, "ruby", name(store, process->ruby));
-    put(hash, "state", name(store, process->state));
-    put(hash, "first_ms", DBL2NUM(process->first_ms));
-    put(hash, "last_ms", DBL2NUM(process->last_ms));
-    put(hash, "every_s", real(process->every_s));
-    put(hash, "dropped_lines", DBL2NUM(process->dropped_lines));
-    put(hash, "lines", ULL2NUM(process->lines));
-    put(hash, "gaps", ULL2NUM(process->gaps));
+    rbhl_put(hash, "host", name(store, process->host));
+    rbhl_put(hash, "pid", LL2NUM(process->pid));
+    rbhl_put(hash, "parent_pid", LL2NUM(process->parent_pid));
+    rbhl_put(hash, "started_at", name(store, process->started_at));
+    rbhl_put(hash, "command", name(store, process->command));
+    rbhl_put(hash, "ruby", name(store, process->ruby));
+    rbhl_put(hash, "state", name(store, process->state));
+    rbhl_put(hash, "first_ms", DBL2NUM(process->first_ms));
+    rbhl_put(hash, "last_ms", DBL2NUM(process->last_ms));
+    rbhl_put(hash, "every_s", real(process->every_s));
+    rbhl_put(hash, "dropped_lines", DBL2NUM(process->dropped_lines));
+    rbhl_put(hash, "lines", ULL2NUM(process->lines));
+    rbhl_put(hash, "gaps", ULL2NUM(process->gaps));
     return hash;
 }
 
@@ -179,14 +175,14 @@ static VALUE window_array(const struct hl_window *window) {
 static VALUE series_hash(const struct hl_growth_store *store, const struct hl_series *series) {
     static const char *const keys[HL_NAMES] = {"location", "label", "gem", "library", "tag", "kind"};
     VALUE hash = rb_hash_new(), windows = rb_ary_new_capa(series->count);
-    put(hash, "process", UINT2NUM(series->process));
-    for (int i = 0; i < HL_NAMES; i++) put(hash, keys[i], name(store, series->names[i]));
+    rbhl_put(hash, "process", UINT2NUM(series->process));
+    for (int i = 0; i < HL_NAMES; i++) rbhl_put(hash, keys[i], name(store, series->names[i]));
     if (store->by == HL_LOCATION && !store->by_file && !series->names[HL_LIBRARY])
-        put(hash, "library", name(store, series->caller));
-    put(hash, "temporary_share", real(series->temporary_share));
-    put(hash, "alloc_bytes_per_s", DBL2NUM(series->alloc_bytes_per_s));
+        rbhl_put(hash, "library", name(store, series->caller));
+    rbhl_put(hash, "temporary_share", real(series->temporary_share));
+    rbhl_put(hash, "alloc_bytes_per_s", DBL2NUM(series->alloc_bytes_per_s));
     for (uint32_t i = 0; i < series->count; i++) rb_ary_push(windows, window_array(&series->windows[i]));
-    put(hash, "windows", windows);
+    rbhl_put(hash, "windows", windows);
     return hash;
 }
 

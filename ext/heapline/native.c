@@ -12,7 +12,8 @@ RUBY_FUNC_EXPORTED void Init_native(void) {
     rb_require("heapline/errors");
     VALUE heapline = rb_define_module("Heapline");
     VALUE native = rb_define_module_under(heapline, "Native");
-    rbhl_define_flight(native, rb_const_get(heapline, rb_intern("FlightError")));
+    rbhl_define_flight(native);
+    rbhl_define_header(native, rb_const_get(heapline, rb_intern("FlightError")));
     rbhl_define_core(native, rb_const_get(heapline, rb_intern("NotEnabled")));
     rbhl_define_growth(native);
     rbhl_define_objects(native, rb_const_get(heapline, rb_intern("NotEnabled")));

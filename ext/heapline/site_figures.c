@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Strings of figures: five native 64-bit numbers for each site, by its number (allocations, frees, bytes allocated,
- * bytes freed, live bytes at the baseline). For readers that compare moments of 100,000 sites: one of them takes 40
- * bytes a site, and what is asked of them is computed here. With the GVL.
+ * What Ruby calls the figures of a site; and strings of figures: five native 64-bit numbers for each site, by its
+ * number (allocations, frees, bytes allocated, bytes freed, live bytes at the baseline). For readers that compare
+ * moments of 100,000 sites: one of them takes 40 bytes a site, and what is asked of them is computed here. With the
+ * GVL.
  */
 #include "bindings.h"
 
@@ -11,6 +12,11 @@
 
 #include "flight_reader.h"
 #include "site_figures.h"
+#include "site_groups.h"
+
+int rbhl_figure(VALUE symbol) {
+    return rbhl_place_of(symbol, hl_figure_names, HL_FIGURE_COUNT, "figure");
+}
 
 enum { ALLOCATIONS, FREES, BYTES_ALLOCATED, BYTES_FREED, BASE, FIGURES };
 

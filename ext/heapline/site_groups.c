@@ -8,6 +8,12 @@
 
 #include "flight_pages.h"
 
+const char *const hl_figure_names[HL_FIGURE_COUNT] = {
+#define HL_NAME(figure, name) #name,
+    HL_FIGURES(HL_NAME)
+#undef HL_NAME
+};
+
 int hl_site_counted(const struct hl_site_sums *site) {
     return site->known && (site->count.allocations || site->count.frees || site->has_objects);
 }
@@ -314,9 +320,12 @@ int64_t hl_site_figure(const struct hl_flight_sums *sums, uint32_t number, enum 
     case HL_AGE_MAX:
         return count->age_max;
     case HL_AGE_MS_SUM:
+    case HL_MEAN_AGE_MS:
         return (int64_t)count->age_ms_sum;
     case HL_AGE_MS_MAX:
         return count->age_ms_max;
+    case HL_FIGURE_COUNT:
+        break;
     }
     return 0;
 }
@@ -324,7 +333,7 @@ int64_t hl_site_figure(const struct hl_flight_sums *sums, uint32_t number, enum 
 static double value_of(const struct hl_flight_sums *sums, uint32_t number, enum hl_figure figure) {
     const double value = (double)hl_site_figure(sums, number, figure);
     const uint64_t frees = sums->sites[number].count.frees;
-    return figure != HL_MEAN_AGE ? value : frees ? value / (double)frees : 0;
+    return figure != HL_MEAN_AGE && figure != HL_MEAN_AGE_MS ? value : frees ? value / (double)frees : 0;
 }
 
 /* What rows are in order by. */

@@ -21,25 +21,34 @@ enum hl_group_by {
     HL_BY_CALLER /* line, or place, and the library that called malloc for it: within a line */
 };
 
-/* Figures of a site. By those up to HL_MEAN_AGE rows are chosen; the mean is told as its two parts. */
+/* The figures of a site, by their names in Figures::SiteFigures, and in its order. Rows are chosen by any of them; a
+ * mean is told as its two parts. */
+#define HL_FIGURES(X)                                                                                                  \
+    X(HL_ALLOCATIONS, allocations)                                                                                     \
+    X(HL_FREES, frees)                                                                                                 \
+    X(HL_BYTES_ALLOCATED, bytes_allocated)                                                                             \
+    X(HL_BYTES_FREED, bytes_freed)                                                                                     \
+    X(HL_LIVE_BYTES, live_bytes)                                                                                       \
+    X(HL_LIVE_BLOCKS, live_blocks)                                                                                     \
+    X(HL_GROWTH_BYTES, growth_bytes)                                                                                   \
+    X(HL_GROWTH_BLOCKS, growth_blocks)                                                                                 \
+    X(HL_RETAINED_BYTES, retained_bytes)                                                                               \
+    X(HL_RETAINED_BLOCKS, retained_blocks)                                                                             \
+    X(HL_TEMPORARY, temporary)                                                                                         \
+    X(HL_AGE_SUM, age_sum)                                                                                             \
+    X(HL_AGE_MAX, age_max)                                                                                             \
+    X(HL_MEAN_AGE, mean_age)                                                                                           \
+    X(HL_AGE_MS_SUM, age_ms_sum)                                                                                       \
+    X(HL_AGE_MS_MAX, age_ms_max)                                                                                       \
+    X(HL_MEAN_AGE_MS, mean_age_ms)
+
 enum hl_figure {
-    HL_GROWTH_BYTES,
-    HL_RETAINED_BYTES,
-    HL_LIVE_BYTES,
-    HL_BYTES_ALLOCATED,
-    HL_LIVE_BLOCKS,
-    HL_ALLOCATIONS,
-    HL_FREES,
-    HL_TEMPORARY,
-    HL_MEAN_AGE,
-    HL_BYTES_FREED,
-    HL_GROWTH_BLOCKS,
-    HL_RETAINED_BLOCKS,
-    HL_AGE_SUM,
-    HL_AGE_MAX,
-    HL_AGE_MS_SUM,
-    HL_AGE_MS_MAX
+#define HL_FIGURE(figure, name) figure,
+    HL_FIGURES(HL_FIGURE)
+#undef HL_FIGURE
+        HL_FIGURE_COUNT
 };
+extern const char *const hl_figure_names[HL_FIGURE_COUNT];
 
 /* Totals of all sites but quiet. */
 struct hl_totals {

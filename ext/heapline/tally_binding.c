@@ -108,10 +108,6 @@ static void fold_texts(struct hl_tally *tally) {
     }
 }
 
-static void put(VALUE hash, const char *key, VALUE value) {
-    rb_hash_aset(hash, ID2SYM(rb_intern(key)), value);
-}
-
 /* end(baseline) { |kind, text| gem } -> Hash: the reading ends, and with baseline growth counts from here on; sums over
  * all places under the names of Accounting::Snapshot, and :base_live_bytes. The block is given each path (kind 1),
  * library (2; nil: the VM itself) and name (0) once and tells its gem; and with kind nil each text that is not ASCII,
@@ -127,16 +123,16 @@ static VALUE rbhl_tally_end(VALUE self, VALUE baseline) {
     const struct hl_tally_figures total = hl_tally_total(tally);
     const struct hl_count *count = &total.count;
     VALUE hash = rb_hash_new();
-    put(hash, "allocations", ULL2NUM(count->allocations));
-    put(hash, "frees", ULL2NUM(count->frees));
-    put(hash, "bytes_allocated", ULL2NUM(count->bytes_allocated));
-    put(hash, "bytes_freed", ULL2NUM(count->bytes_freed));
-    put(hash, "live_bytes", LL2NUM((int64_t)(count->bytes_allocated - count->bytes_freed)));
-    put(hash, "live_blocks", LL2NUM((int64_t)(count->allocations - count->frees)));
-    put(hash, "growth_bytes", LL2NUM(total.growth_bytes));
-    put(hash, "retained_bytes", LL2NUM(total.retained_bytes));
-    put(hash, "temporary", ULL2NUM(count->temporary));
-    put(hash, "base_live_bytes", LL2NUM(total.base_live));
+    rbhl_put(hash, "allocations", ULL2NUM(count->allocations));
+    rbhl_put(hash, "frees", ULL2NUM(count->frees));
+    rbhl_put(hash, "bytes_allocated", ULL2NUM(count->bytes_allocated));
+    rbhl_put(hash, "bytes_freed", ULL2NUM(count->bytes_freed));
+    rbhl_put(hash, "live_bytes", LL2NUM((int64_t)(count->bytes_allocated - count->bytes_freed)));
+    rbhl_put(hash, "live_blocks", LL2NUM((int64_t)(count->allocations - count->frees)));
+    rbhl_put(hash, "growth_bytes", LL2NUM(total.growth_bytes));
+    rbhl_put(hash, "retained_bytes", LL2NUM(total.retained_bytes));
+    rbhl_put(hash, "temporary", ULL2NUM(count->temporary));
+    rbhl_put(hash, "base_live_bytes", LL2NUM(total.base_live));
     return hash;
 }
 
@@ -189,21 +185,15 @@ static const rb_data_type_t order_type = {
     .flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
-static int place_in(VALUE symbol, const char *const *names, size_t count, const char *what) {
-    for (size_t i = 0; i < count; i++)
-        if (symbol == ID2SYM(rb_intern(names[i]))) return (int)i;
-    rb_raise(rb_eArgError, "no such %s: %+" PRIsVALUE, what, symbol);
-}
-
 static enum hl_tally_by by_of(VALUE symbol) {
     static const char *const names[] = {"location", "gem", "file", "library", "tag"};
-    return (enum hl_tally_by)place_in(symbol, names, 5, "group");
+    return (enum hl_tally_by)rbhl_place_of(symbol, names, 5, "group");
 }
 
 static enum hl_tally_figure figure_of(VALUE symbol) {
     static const char *const names[] = {"growth", "baseline_growth", "live",      "change",
                                         "rate",   "blocks",          "temporary", "life"};
-    return (enum hl_tally_figure)place_in(symbol, names, 8, "figure");
+    return (enum hl_tally_figure)rbhl_place_of(symbol, names, 8, "figure");
 }
 
 /* [by, name], or nil */
@@ -303,30 +293,30 @@ static void put_place(VALUE values, const struct hl_tally *tally, const struct h
 static VALUE figures_now(const struct hl_tally_figures *figures) {
     const struct hl_count *count = &figures->count;
     VALUE hash = rb_hash_new();
-    put(hash, "allocations", ULL2NUM(count->allocations));
-    put(hash, "frees", ULL2NUM(count->frees));
-    put(hash, "bytes_allocated", ULL2NUM(count->bytes_allocated));
-    put(hash, "bytes_freed", ULL2NUM(count->bytes_freed));
-    put(hash, "live_bytes", LL2NUM(hl_count_live_bytes(count)));
-    put(hash, "live_blocks", LL2NUM((int64_t)(count->allocations - count->frees)));
-    put(hash, "growth_bytes", LL2NUM(figures->growth_bytes));
-    put(hash, "retained_bytes", LL2NUM(figures->retained_bytes));
-    put(hash, "age_sum", ULL2NUM(count->age_sum));
-    put(hash, "age_max", UINT2NUM(count->age_max));
-    put(hash, "age_ms_sum", ULL2NUM(count->age_ms_sum));
-    put(hash, "age_ms_max", UINT2NUM(count->age_ms_max));
-    put(hash, "temporary", ULL2NUM(count->temporary));
+    rbhl_put(hash, "allocations", ULL2NUM(count->allocations));
+    rbhl_put(hash, "frees", ULL2NUM(count->frees));
+    rbhl_put(hash, "bytes_allocated", ULL2NUM(count->bytes_allocated));
+    rbhl_put(hash, "bytes_freed", ULL2NUM(count->bytes_freed));
+    rbhl_put(hash, "live_bytes", LL2NUM(hl_count_live_bytes(count)));
+    rbhl_put(hash, "live_blocks", LL2NUM((int64_t)(count->allocations - count->frees)));
+    rbhl_put(hash, "growth_bytes", LL2NUM(figures->growth_bytes));
+    rbhl_put(hash, "retained_bytes", LL2NUM(figures->retained_bytes));
+    rbhl_put(hash, "age_sum", ULL2NUM(count->age_sum));
+    rbhl_put(hash, "age_max", UINT2NUM(count->age_max));
+    rbhl_put(hash, "age_ms_sum", ULL2NUM(count->age_ms_sum));
+    rbhl_put(hash, "age_ms_max", UINT2NUM(count->age_ms_max));
+    rbhl_put(hash, "temporary", ULL2NUM(count->temporary));
     return hash;
 }
 
 /* Those that rates are told of. */
 static VALUE figures_before(const struct hl_tally_before *before) {
     VALUE hash = rb_hash_new();
-    put(hash, "live_bytes", ULL2NUM(before->live_bytes));
-    put(hash, "allocations", ULL2NUM(before->allocations));
-    put(hash, "bytes_allocated", ULL2NUM(before->bytes_allocated));
-    put(hash, "frees", ULL2NUM(before->frees));
-    put(hash, "temporary", ULL2NUM(before->temporary));
+    rbhl_put(hash, "live_bytes", ULL2NUM(before->live_bytes));
+    rbhl_put(hash, "allocations", ULL2NUM(before->allocations));
+    rbhl_put(hash, "bytes_allocated", ULL2NUM(before->bytes_allocated));
+    rbhl_put(hash, "frees", ULL2NUM(before->frees));
+    rbhl_put(hash, "temporary", ULL2NUM(before->temporary));
     return hash;
 }
 

@@ -31,12 +31,12 @@ static struct hl_figures *with_blocks(void) {
     if (hl_real_resolve()) abort();
     hl_real_describe(real, sizeof(real));
     if (strncmp(real, "glibc", 5)) check_skip("another allocator is below");
-    for (unsigned i = 0; i < BLOCKS; i++) memset(blocks[i] = hl_real.malloc(BLOCK_BYTES), 1, BLOCK_BYTES);
+    for (unsigned i = 0; i < BLOCKS; i++) memset(blocks[i] = hl_real_malloc(BLOCK_BYTES), 1, BLOCK_BYTES);
     return figures;
 }
 
 static void make_holes(void) {
-    for (unsigned i = 0; i < BLOCKS; i += 2) hl_real.free(blocks[i]);
+    for (unsigned i = 0; i < BLOCKS; i += 2) hl_real_free(blocks[i]);
 }
 
 static void a_survey_finds_what_is_free(void) {

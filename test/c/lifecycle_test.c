@@ -294,12 +294,12 @@ static const uintptr_t CALLER = 0x4242;
 /* As malloc's short way does it at line 10; 0: it leaves all to the general way. */
 static int born_shortly(char **block) {
     fake_ruby_push(code, 0);
-    *block = hl_real.malloc(24 + HL_TRAILER_SIZE);
+    *block = hl_real_malloc(24 + HL_TRAILER_SIZE);
     struct hl_lane *lane = hl_thread.lane;
     const int settled = lane->settled == hl_location_forgets;
     const int counted = hl_short_birth(lane, *block, 24, CALLER, settled);
     fake_ruby_pop();
-    if (!counted) hl_real.free(*block);
+    if (!counted) hl_real_free(*block);
     return counted;
 }
 
@@ -308,7 +308,7 @@ static int freed_shortly(char *block) {
     struct hl_short_death death;
     if (!hl_short_death(block, &death) || (death.aged && !hl_short_aged_end(death))) return 0;
     if (!death.aged) hl_short_end(death, 1);
-    hl_real.free(block);
+    hl_real_free(block);
     return 1;
 }
 

@@ -58,16 +58,16 @@ static void threads_share_the_boot_arena(void) {
 static void large_blocks_still_get_mappings_of_their_own(void) {
     CHECK_EQUAL(hl_real_resolve(), 0);
     if (!hl_real_chunked) check_skip("another allocator is below");
-    void *block = hl_real.malloc(140000), *small = hl_real.malloc(100000);
+    void *block = hl_real_malloc(140000), *small = hl_real_malloc(100000);
     CHECK(hl_real_mapped(block) >= 140000 && hl_real_mapped(block) % 4096 == 0);
     CHECK_EQUAL(hl_real_mapped(small), 0);
-    hl_real.free(small);
-    hl_real.free(block);
+    hl_real_free(small);
+    hl_real_free(block);
 }
 
 static void all_functions_are_found(void) {
     CHECK_EQUAL(hl_real_resolve(), 0);
-#define FOUND(type, name, parameters, arguments) CHECK(hl_real.name != NULL);
+#define FOUND(type, name, parameters, arguments) CHECK(hl_real_##name != NULL);
     HL_FAMILY(FOUND)
 #undef FOUND
 }
@@ -75,11 +75,11 @@ static void all_functions_are_found(void) {
 static void sizes_are_read_as_the_allocator_tells_them(void) {
     CHECK_EQUAL(hl_real_resolve(), 0);
     for (size_t size = 0; size < (1 << 23); size = size * 5 / 4 + 1) {
-        void *block = hl_real.malloc(size), *moved = hl_real.memalign(1024, size);
-        CHECK(hl_real_usable(block) == hl_real.malloc_usable_size(block) && hl_real_usable(block) >= size);
-        CHECK(hl_real_usable(moved) == hl_real.malloc_usable_size(moved) && hl_real_usable(moved) >= size);
-        hl_real.free(block);
-        hl_real.free(moved);
+        void *block = hl_real_malloc(size), *moved = hl_real_memalign(1024, size);
+        CHECK(hl_real_usable(block) == hl_real_malloc_usable_size(block) && hl_real_usable(block) >= size);
+        CHECK(hl_real_usable(moved) == hl_real_malloc_usable_size(moved) && hl_real_usable(moved) >= size);
+        hl_real_free(block);
+        hl_real_free(moved);
     }
 }
 
@@ -146,7 +146,7 @@ static void glibc_tells_its_version(void) {
 }
 
 static void others_tell_theirs(void) {
-    hl_real.malloc = malloc_of_another;
+    hl_real_malloc = malloc_of_another;
     described_as("real_malloc_test"); /* one that tells nothing: the file it lies in */
     fake_linker_set("mi_version", (void *)(uintptr_t)mi_version);
     described_as("mimalloc 2.0.9");

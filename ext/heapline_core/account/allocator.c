@@ -94,7 +94,7 @@ static int ask_glibc(struct hl_figures *found, int survey) {
         found->free_bytes = found->returnable_bytes = 0;
         read_arenas(text, found);
     }
-    hl_real.free(text); /* it was allocated with the guard entered: it is not marked */
+    hl_real_free(text); /* it was allocated with the guard entered: it is not marked */
     return 1;
 }
 

@@ -8,7 +8,9 @@
 
 #include "platform/text.h"
 
-HL_HOT struct hl_real hl_real;
+#define HL_DEFINE(type, name, parameters, arguments) HL_HOT type(*hl_real_##name) parameters;
+HL_FAMILY(HL_DEFINE)
+#undef HL_DEFINE
 char hl_boot_arena[HL_BOOT_BYTES] __attribute__((aligned(16)));
 static size_t boot_used;
 uint32_t hl_real_chunked;
@@ -48,21 +50,21 @@ static int sizes_lie_in_chunks(uint32_t way) {
     int same = 1;
     hl_real_chunked = way;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        void *plain = hl_real.malloc(sizes[i]), *moved = hl_real.memalign(256, sizes[i]);
-        if (!plain || !moved || hl_real_usable(plain) != hl_real.malloc_usable_size(plain) ||
-            hl_real_usable(moved) != hl_real.malloc_usable_size(moved))
+        void *plain = hl_real_malloc(sizes[i]), *moved = hl_real_memalign(256, sizes[i]);
+        if (!plain || !moved || hl_real_usable(plain) != hl_real_malloc_usable_size(plain) ||
+            hl_real_usable(moved) != hl_real_malloc_usable_size(moved))
             same = 0;
-        if (plain && !hl_real_mapped(plain)) hl_real.free(plain);
-        if (moved && !hl_real_mapped(moved)) hl_real.free(moved);
+        if (plain && !hl_real_mapped(plain)) hl_real_free(plain);
+        if (moved && !hl_real_mapped(moved)) hl_real_free(moved);
     }
     return same;
 }
 
 /* tcmalloc allocates when it is first asked for a size; counting that block would ask again. Nothing is counted yet. */
 static void ask_for_a_size(void) {
-    void *block = hl_real.malloc(1);
-    if (block) hl_real.malloc_usable_size(block);
-    hl_real.free(block);
+    void *block = hl_real_malloc(1);
+    if (block) hl_real_malloc_usable_size(block);
+    hl_real_free(block);
 }
 
 static int is_glibc(const char *library) {
@@ -71,20 +73,26 @@ static int is_glibc(const char *library) {
     return strncmp(base, "libc.so", 7) == 0 || strncmp(base, "libc-", 5) == 0;
 }
 
+static void find(const char *name, void *slot) {
+    void *symbol = dlsym(RTLD_NEXT, name);
+    memcpy(slot, &symbol, sizeof(symbol));
+}
+
+/* All are found before one is in its place: dlsym itself may allocate. */
 int hl_real_resolve(void) {
-    struct hl_real found;
-    void *symbol;
 #define HL_FIND(type, name, parameters, arguments)                                                                     \
-    symbol = dlsym(RTLD_NEXT, #name);                                                                                  \
-    memcpy(&found.name, &symbol, sizeof(symbol));
+    type(*found_##name) parameters;                                                                                    \
+    find(#name, &found_##name);
     HL_FAMILY(HL_FIND)
 #undef HL_FIND
-    if (!found.malloc || !found.calloc || !found.realloc || !found.free || !found.memalign || !found.malloc_usable_size)
+    if (!found_malloc || !found_calloc || !found_realloc || !found_free || !found_memalign || !found_malloc_usable_size)
         return -ENOSYS;
     void *malloc_function, *usable_function;
-    memcpy(&malloc_function, &found.malloc, sizeof(malloc_function));
-    memcpy(&usable_function, &found.malloc_usable_size, sizeof(usable_function));
-    hl_real = found;
+    memcpy(&malloc_function, &found_malloc, sizeof(malloc_function));
+    memcpy(&usable_function, &found_malloc_usable_size, sizeof(usable_function));
+#define HL_KEEP(type, name, parameters, arguments) hl_real_##name = found_##name;
+    HL_FAMILY(HL_KEEP)
+#undef HL_KEEP
     /* The sizes of one allocator's blocks must not be asked of another. */
     if (object_of(malloc_function) != object_of(usable_function)) return -ENOSYS;
     ask_for_a_size();
@@ -141,7 +149,7 @@ static int describe_mimalloc(char *name, size_t size) {
 void hl_real_describe(char *name, size_t size) {
     Dl_info info;
     void *function;
-    memcpy(&function, &hl_real.malloc, sizeof(function));
+    memcpy(&function, &hl_real_malloc, sizeof(function));
     const char *library = dladdr(function, &info) && info.dli_fname ? info.dli_fname : "?";
     const char *base = strrchr(library, '/');
     base = base ? base + 1 : library;

@@ -19,12 +19,10 @@
 #include "allocator/family.h"
 #include "platform/platform.h"
 
-struct hl_real {
-#define HL_MEMBER(type, name, parameters, arguments) type(*name) parameters;
-    HL_FAMILY(HL_MEMBER)
-#undef HL_MEMBER
-};
-extern struct hl_real hl_real HL_HIDDEN;
+/* hl_real_malloc, hl_real_free …: NULL until they were found. */
+#define HL_DECLARE(type, name, parameters, arguments) extern type(*hl_real_##name) parameters HL_HIDDEN;
+HL_FAMILY(HL_DECLARE)
+#undef HL_DECLARE
 
 enum { HL_BOOT_BYTES = 32768 };
 extern char hl_boot_arena[HL_BOOT_BYTES] HL_HIDDEN;
@@ -56,7 +54,7 @@ extern uint32_t hl_real_kept HL_HIDDEN;
 /* malloc_usable_size of a block of the allocator below. glibc: the word before a block holds its chunk's size and three
  * flags; a chunk shares its last word with the next one, but a mapped chunk (flag 2) with none. */
 HL_INLINE size_t hl_real_usable(void *block) {
-    if (HL_UNLIKELY(!hl_real_chunked)) return hl_real.malloc_usable_size(block);
+    if (HL_UNLIKELY(!hl_real_chunked)) return hl_real_malloc_usable_size(block);
     const size_t word = ((const size_t *)block)[-1];
     const size_t size = (word & ~(size_t)HL_CHUNK_FLAGS) - sizeof(size_t);
     return HL_UNLIKELY(word & HL_CHUNK_MAPPED) && hl_real_chunked == HL_CHUNKED ? size - sizeof(size_t) : size;

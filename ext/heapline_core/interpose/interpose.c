@@ -186,18 +186,18 @@ HL_INLINE void release(void *block, uintptr_t caller, struct way way) {
         death(block, usable, caller, &trailer, way.event);
         if (HL_UNLIKELY(way.tail)) block = hl_block_rest(block, usable);
     }
-    hl_real.free(block);
+    hl_real_free(block);
 }
 
 HL_INLINE void *aligned(size_t alignment, size_t size, uintptr_t caller, struct way way) {
     way.alignment = alignment;
-    return born(hl_real.memalign(alignment, padded(size, way.tail)), size, caller, way);
+    return born(hl_real_memalign(alignment, padded(size, way.tail)), size, caller, way);
 }
 
 /* From the boot arena into the heap. */
 static void *move_from_boot(void *block, size_t size, uintptr_t caller, struct way way) {
     size_t old = hl_boot_size(block);
-    void *fresh = born(hl_real.malloc(padded(size, way.tail)), size, caller, way);
+    void *fresh = born(hl_real_malloc(padded(size, way.tail)), size, caller, way);
     if (fresh) memcpy(fresh, block, old < size ? old : size);
     return fresh;
 }
@@ -210,7 +210,7 @@ static void *reallocated_to_nothing(void *block, uintptr_t caller, struct way wa
         if (way.tail) hl_block_clear(block);
         death(block, usable, caller, &trailer, way.event ? HL_EVENT_FREE : HL_EVENT_NONE);
     }
-    block = hl_real.realloc(block, 0);
+    block = hl_real_realloc(block, 0);
     if (block && hl_real_usable(block) >= HL_TRAILER_SIZE + way.tail) birth(block, 0, caller, way);
     return block;
 }
@@ -239,7 +239,7 @@ HL_COLD static void look_before_moving(uintptr_t caller, struct way way) {
 }
 
 HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct way way) {
-    if (!block) return born(hl_real.malloc(padded(size, way.tail)), size, caller, way);
+    if (!block) return born(hl_real_malloc(padded(size, way.tail)), size, caller, way);
     if (HL_UNLIKELY(hl_boot_owns(block))) return move_from_boot(block, size, caller, way);
     if (HL_UNLIKELY(size == 0)) return reallocated_to_nothing(block, caller, way);
     if (HL_UNLIKELY(hl_ruby.moves_names)) look_before_moving(caller, way);
@@ -251,7 +251,7 @@ HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct w
     if (HL_UNLIKELY(ours && way.tail)) hl_block_clear(block);
     if (way.event && ours) record_death(HL_EVENT_REALLOC_FROM, block, caller, &trailer);
     if (ours) hl_trailer_erase(block, usable);
-    void *moved = hl_real.realloc(block, padded(size, way.tail));
+    void *moved = hl_real_realloc(block, padded(size, way.tail));
     if (HL_UNLIKELY(!moved)) {
         if (ours) hl_trailer_store(block, usable, word);
         if (ours && way.tail) hl_block_set(block, usable, hl_block_tail(block, usable));
@@ -289,7 +289,7 @@ static void __attribute__((constructor)) process_begins(void) {
 }
 
 static int booting(void) {
-    return hl_real.malloc == NULL;
+    return hl_real_malloc == NULL;
 }
 
 /* Over glibc what is not counted has room for a trailer too, unless nothing ever will be: so malloc_usable_size need
@@ -300,23 +300,23 @@ static size_t uncounted(size_t size) {
 
 /* Each returns what the call of the family does. `event` names the function. */
 HL_COLD static void *closed_malloc(size_t size, uintptr_t caller, uint32_t event) {
-    if (try_open()) return born(hl_real.malloc(padded(size, hl_block_tail_size)), size, caller, slow(event));
-    return booting() ? hl_boot_alloc(size, 16) : hl_real.malloc(uncounted(size));
+    if (try_open()) return born(hl_real_malloc(padded(size, hl_block_tail_size)), size, caller, slow(event));
+    return booting() ? hl_boot_alloc(size, 16) : hl_real_malloc(uncounted(size));
 }
 
 HL_COLD static void *closed_calloc(size_t count, size_t size, uintptr_t caller) {
     size_t bytes;
     const int open = try_open();
     if (HL_UNLIKELY(__builtin_mul_overflow(count, size, &bytes)))
-        return booting() ? NULL : hl_real.calloc(count, size); /* which says why */
-    if (open) return born(hl_real.calloc(1, padded(bytes, hl_block_tail_size)), bytes, caller, slow(HL_EVENT_CALLOC));
-    return booting() ? hl_boot_alloc(bytes, 16) : hl_real.calloc(1, uncounted(bytes)); /* zeroed: never used twice */
+        return booting() ? NULL : hl_real_calloc(count, size); /* which says why */
+    if (open) return born(hl_real_calloc(1, padded(bytes, hl_block_tail_size)), bytes, caller, slow(HL_EVENT_CALLOC));
+    return booting() ? hl_boot_alloc(bytes, 16) : hl_real_calloc(1, uncounted(bytes)); /* zeroed: never used twice */
 }
 
 HL_COLD static void *closed_realloc(void *block, size_t size, uintptr_t caller) {
     if (try_open()) return reallocated(block, size, caller, slow(HL_EVENT_REALLOC));
     if (!block) return closed_malloc(size, caller, HL_EVENT_REALLOC);
-    if (!hl_boot_owns(block)) return hl_real.realloc(block, size ? uncounted(size) : 0);
+    if (!hl_boot_owns(block)) return hl_real_realloc(block, size ? uncounted(size) : 0);
     size_t old = hl_boot_size(block);
     void *moved = closed_malloc(size, caller, HL_EVENT_REALLOC);
     if (moved) memcpy(moved, block, old < size ? old : size);
@@ -325,11 +325,11 @@ HL_COLD static void *closed_realloc(void *block, size_t size, uintptr_t caller) 
 
 HL_COLD static void *closed_aligned(size_t alignment, size_t size, uintptr_t caller, uint32_t event) {
     if (try_open()) return aligned(alignment, size, caller, slow(event));
-    return booting() ? hl_boot_alloc(size, alignment) : hl_real.memalign(alignment, uncounted(size));
+    return booting() ? hl_boot_alloc(size, alignment) : hl_real_memalign(alignment, uncounted(size));
 }
 
 HL_INLINE int posix_memaligned(void **block, size_t alignment, size_t size, uintptr_t caller, struct way way) {
-    const int failed = hl_real.posix_memalign(block, alignment, padded(size, way.tail));
+    const int failed = hl_real_posix_memalign(block, alignment, padded(size, way.tail));
     way.alignment = alignment;
     if (!failed) born(*block, size, caller, way);
     return failed;
@@ -337,7 +337,7 @@ HL_INLINE int posix_memaligned(void **block, size_t alignment, size_t size, uint
 
 HL_COLD static int closed_posix_memalign(void **block, size_t alignment, size_t size, uintptr_t caller) {
     if (try_open()) return posix_memaligned(block, alignment, size, caller, slow(HL_EVENT_POSIX_MEMALIGN));
-    if (!booting()) return hl_real.posix_memalign(block, alignment, uncounted(size));
+    if (!booting()) return hl_real_posix_memalign(block, alignment, uncounted(size));
     return (*block = hl_boot_alloc(size, alignment)) ? 0 : ENOMEM;
 }
 
@@ -346,7 +346,7 @@ HL_COLD static void closed_free(void *block, uintptr_t caller, uint32_t event) {
     if (try_open())
         release(block, caller, slow(event));
     else if (!booting())
-        hl_real.free(block);
+        hl_real_free(block);
 }
 
 /* ---- the family ---- */
@@ -362,7 +362,7 @@ static HL_NOINLINE void *born_generally(void *block, size_t size, uintptr_t call
 
 static HL_NOINLINE void *malloc_generally(size_t size, uintptr_t caller, uint32_t event) {
     if (HL_UNLIKELY(!is_open())) return closed_malloc(size, caller, event);
-    return born(hl_real.malloc(padded(size, 0)), size, caller, hot());
+    return born(hl_real_malloc(padded(size, 0)), size, caller, hot());
 }
 
 static HL_NOINLINE void free_generally(void *block, uintptr_t caller, uint32_t event) {
@@ -390,13 +390,13 @@ HL_INLINE void *allocated(size_t size, uintptr_t caller, uint32_t event) {
     size_t room;
     if (HL_UNLIKELY(hl_gate.open != HL_GATE_SHORT || __builtin_add_overflow(size, HL_TRAILER_SIZE, &room)))
         return malloc_generally(size, caller, event);
-    return born_shortly(hl_real.malloc(room), size, caller);
+    return born_shortly(hl_real_malloc(room), size, caller);
 }
 
 static HL_NOINLINE void free_aged(void *block, uintptr_t caller, uint32_t event, uint64_t *place,
                                   struct hl_count *count, size_t size) {
     if (HL_LIKELY(hl_short_aged_end((struct hl_short_death){hl_thread.lane, place, count, size, 1})))
-        hl_real.free(block);
+        hl_real_free(block);
     else
         free_generally(block, caller, event);
 }
@@ -411,7 +411,7 @@ HL_INLINE void freed(void *block, uintptr_t caller, uint32_t event) {
         free_aged(block, caller, event, death.place, death.count, death.size);
     } else {
         hl_short_end(death, 1);
-        hl_real.free(block);
+        hl_real_free(block);
     }
 }
 
@@ -426,8 +426,8 @@ HL_EXPORT void free(void *block) {
 HL_EXPORT void *calloc(size_t count, size_t size) {
     size_t bytes;
     if (HL_UNLIKELY(!is_open())) return closed_calloc(count, size, HL_CALLER);
-    if (HL_UNLIKELY(__builtin_mul_overflow(count, size, &bytes))) return hl_real.calloc(count, size);
-    void *block = hl_real.calloc(1, padded(bytes, 0));
+    if (HL_UNLIKELY(__builtin_mul_overflow(count, size, &bytes))) return hl_real_calloc(count, size);
+    void *block = hl_real_calloc(1, padded(bytes, 0));
     if (HL_UNLIKELY(hl_gate.open != HL_GATE_SHORT)) return born_generally(block, bytes, HL_CALLER);
     return born_shortly(block, bytes, HL_CALLER);
 }
@@ -457,10 +457,10 @@ HL_EXPORT void *aligned_alloc(size_t alignment, size_t size) {
     /* What the allocator below refuses, it shall refuse itself. With the trailer the size is no multiple any more,
      * which some refuse too: so memalign. */
     const size_t room = hl_load32(&hl_real_kept) ? padded(size, 0) : size;
-    if (HL_UNLIKELY(alignment == 0 || (alignment & (alignment - 1)))) return hl_real.aligned_alloc(alignment, room);
+    if (HL_UNLIKELY(alignment == 0 || (alignment & (alignment - 1)))) return hl_real_aligned_alloc(alignment, room);
     void *block = aligned(alignment, size, HL_CALLER, hot());
     /* Each allocator has its own mind about errno, and for each function another: let this one fail by itself. */
-    return HL_LIKELY(block) ? block : hl_real.aligned_alloc(alignment, room);
+    return HL_LIKELY(block) ? block : hl_real_aligned_alloc(alignment, room);
 }
 
 HL_EXPORT void *memalign(size_t alignment, size_t size) {

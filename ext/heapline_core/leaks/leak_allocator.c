@@ -155,7 +155,7 @@ static void tell_variables(const struct telling *telling) {
     const char *name = hl_flight.header->allocator;
     uintptr_t function;
     size_t same = 0;
-    memcpy(&function, &hl_real.malloc, sizeof(function));
+    memcpy(&function, &hl_real_malloc, sizeof(function));
     while (same < 3 && strncmp(name, known[same], strlen(known[same]))) same++;
     if (same == 3) return;
     const uintptr_t header = hl_object_header(telling->roots->mappings, telling->roots->mapping_count, function);

@@ -88,7 +88,7 @@ void hl_object_ractors_stop(void) {
 /* A block as the VM makes one: it frees it with the list. Zeroed to its end, so that no trailer is found there. */
 static struct hook *copy_of(const struct hook *hook, struct hook *next) {
     enum { ROOM = 64 };
-    struct hook *copy = hl_real.calloc(1, sizeof(*copy) + ROOM);
+    struct hook *copy = hl_real_calloc(1, sizeof(*copy) + ROOM);
     if (!copy) return NULL;
     *copy = *hook;
     copy->next = next;

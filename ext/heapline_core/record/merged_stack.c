@@ -151,7 +151,7 @@ HL_COLD static void find_interpreter(const struct merging *merging) {
         if (hl_frame_runs_ruby(frame)) hl_interpreter_find(hl_frame_pc(frame));
 }
 
-static struct merging ruby_frames(struct hl_merged_stack *merged, struct hl_lane *lane) {
+static struct merging frames_of_ruby(struct hl_merged_stack *merged, struct hl_lane *lane) {
     struct merging merging = {0};
     const char *end;
     if (!hl_walk_frames(&lane->ecs, &merging.frame, &end)) return (struct merging){0};
@@ -190,7 +190,7 @@ uint32_t hl_merged_stack_here(struct hl_merged_stack *merged, struct hl_lane *la
     struct place place = {0, 1};
     struct merging merging = {0};
     const uint64_t forgets = hl_load64(&hl_location_forgets);
-    if (with_ruby) merging = ruby_frames(merged, lane);
+    if (with_ruby) merging = frames_of_ruby(merged, lane);
     const struct walked walked = walk(merged, caller, merging.tag);
     judge(&merging, &walked);
     if (HL_UNLIKELY(forgets != merged->forgets))

@@ -49,7 +49,7 @@ extern uint64_t hl_blocks_missed HL_HIDDEN;
 
 /* Usable bytes up to and with the trailer. */
 HL_INLINE size_t hl_block_usable(void *block) {
-    return hl_real.malloc_usable_size(block) - hl_block_tail_size;
+    return hl_real_malloc_usable_size(block) - hl_block_tail_size;
 }
 
 HL_INLINE struct hl_block_tail hl_block_tail(const void *block, size_t usable) {
