@@ -197,23 +197,9 @@ static void yield_sites(const struct reading *reading, VALUE marks) {
     }
 }
 
-/* Totals of all sites but quiet, under the names of Accounting::Snapshot; and live bytes by who holds them. */
+/* Totals of all sites but quiet, and live bytes by who holds them. */
 static void put_totals(VALUE hash, const struct hl_totals *totals, int tallied) {
-    VALUE sums = rb_hash_new();
-    const struct hl_count *count = &totals->count;
-    rbhl_put_number(sums, "allocations", count->allocations);
-    rbhl_put_number(sums, "frees", count->frees);
-    rbhl_put_number(sums, "bytes_allocated", count->bytes_allocated);
-    rbhl_put_number(sums, "bytes_freed", count->bytes_freed);
-    rbhl_put(sums, "live_bytes", LL2NUM((int64_t)(count->bytes_allocated - count->bytes_freed)));
-    rbhl_put(sums, "live_blocks", LL2NUM((int64_t)(count->allocations - count->frees)));
-    rbhl_put(sums, "growth_bytes", LL2NUM(totals->growth_bytes));
-    rbhl_put(sums, "retained_bytes", LL2NUM(totals->retained_bytes));
-    if (!tallied)
-        rbhl_put(sums, "growth_blocks", LL2NUM(totals->growth_blocks)); /* a tally has no blocks of a baseline */
-    if (!tallied) rbhl_put(sums, "retained_blocks", LL2NUM(totals->retained_blocks));
-    rbhl_put_number(sums, "temporary", count->temporary);
-    rbhl_put(hash, "totals", sums);
+    rbhl_put(hash, "totals", rbhl_sum_hash(&totals->all, tallied ? RBHL_TALLIED_TOTALS : RBHL_TOTALS));
     rbhl_put(hash, "live_ruby_bytes", LL2NUM(totals->live_ruby_bytes));
     rbhl_put(hash, "live_native_bytes", LL2NUM(totals->live_native_bytes));
     rbhl_put(hash, "live_jit_bytes", LL2NUM(totals->live_jit_bytes));

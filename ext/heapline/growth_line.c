@@ -19,38 +19,15 @@ struct field {
     size_t offset;
 };
 
-#define FIELD(owner, name, type)                                                                                       \
+#define FIELD(owner, type, name)                                                                                       \
     { #name, sizeof(#name) - 1, type, offsetof(owner, name) }
+#define LINE_FIELD(type, name) FIELD(struct hl_growth_line, type, name),
+#define SITE_FIELD(type, name) FIELD(struct hl_line_site, type, name),
+#define TOTAL_FIELD(type, name) FIELD(struct hl_line_totals, type, name),
 
-static const struct field line_fields[] = {
-    FIELD(struct hl_growth_line, schema, TEXT),       FIELD(struct hl_growth_line, time, TEXT),
-    FIELD(struct hl_growth_line, host, TEXT),         FIELD(struct hl_growth_line, pid, NUMBER),
-    FIELD(struct hl_growth_line, started_at, TEXT),   FIELD(struct hl_growth_line, parent_pid, NUMBER),
-    FIELD(struct hl_growth_line, command, TEXT),      FIELD(struct hl_growth_line, ruby, TEXT),
-    FIELD(struct hl_growth_line, state, TEXT),        FIELD(struct hl_growth_line, seq, NUMBER),
-    FIELD(struct hl_growth_line, every_s, NUMBER),    FIELD(struct hl_growth_line, elapsed_s, NUMBER),
-    FIELD(struct hl_growth_line, rss_bytes, NUMBER),  FIELD(struct hl_growth_line, pss_bytes, NUMBER),
-    FIELD(struct hl_growth_line, generation, NUMBER), FIELD(struct hl_growth_line, dropped_lines, NUMBER),
-};
-
-static const struct field site_fields[] = {
-    FIELD(struct hl_line_site, location, TEXT),
-    FIELD(struct hl_line_site, label, TEXT),
-    FIELD(struct hl_line_site, gem, TEXT),
-    FIELD(struct hl_line_site, library, TEXT),
-    FIELD(struct hl_line_site, tag, TEXT),
-    FIELD(struct hl_line_site, kind, TEXT),
-    FIELD(struct hl_line_site, live_bytes, NUMBER),
-    FIELD(struct hl_line_site, delta_bytes, NUMBER),
-    FIELD(struct hl_line_site, bytes_allocated, NUMBER),
-    FIELD(struct hl_line_site, alloc_bytes_per_s, NUMBER),
-    FIELD(struct hl_line_site, temporary_share, NUMBER),
-};
-
-static const struct field totals_fields[] = {
-    FIELD(struct hl_line_totals, live_bytes, NUMBER),
-    FIELD(struct hl_line_totals, bytes_allocated, NUMBER),
-};
+static const struct field line_fields[] = {HL_LINE_KEYS(LINE_FIELD)};
+static const struct field site_fields[] = {HL_LINE_SITE_KEYS(SITE_FIELD)};
+static const struct field totals_fields[] = {HL_LINE_TOTAL_KEYS(TOTAL_FIELD)};
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 

@@ -20,10 +20,47 @@
 /* What a line tells of lines before it, of all of its sites. */
 #define HL_LINE_EARLIER_MAX (1u << 20)
 
+/* The keys that are read, of a line, its sites and its totals; the others are passed over. */
+#define HL_LINE_KEYS(X)                                                                                                \
+    X(TEXT, schema)                                                                                                    \
+    X(TEXT, time)                                                                                                      \
+    X(TEXT, host)                                                                                                      \
+    X(TEXT, started_at)                                                                                                \
+    X(TEXT, command)                                                                                                   \
+    X(TEXT, ruby)                                                                                                      \
+    X(TEXT, state)                                                                                                     \
+    X(NUMBER, pid)                                                                                                     \
+    X(NUMBER, parent_pid)                                                                                              \
+    X(NUMBER, seq)                                                                                                     \
+    X(NUMBER, every_s)                                                                                                 \
+    X(NUMBER, elapsed_s)                                                                                               \
+    X(NUMBER, rss_bytes)                                                                                               \
+    X(NUMBER, pss_bytes)                                                                                               \
+    X(NUMBER, generation)                                                                                              \
+    X(NUMBER, dropped_lines)
+#define HL_LINE_SITE_KEYS(X)                                                                                           \
+    X(TEXT, location)                                                                                                  \
+    X(TEXT, label)                                                                                                     \
+    X(TEXT, gem)                                                                                                       \
+    X(TEXT, library)                                                                                                   \
+    X(TEXT, tag)                                                                                                       \
+    X(TEXT, kind)                                                                                                      \
+    X(NUMBER, live_bytes)                                                                                              \
+    X(NUMBER, delta_bytes)                                                                                             \
+    X(NUMBER, bytes_allocated)                                                                                         \
+    X(NUMBER, alloc_bytes_per_s)                                                                                       \
+    X(NUMBER, temporary_share)
+#define HL_LINE_TOTAL_KEYS(X)                                                                                          \
+    X(NUMBER, live_bytes)                                                                                              \
+    X(NUMBER, bytes_allocated)
+
+#define HL_LINE_TEXT struct hl_text
+#define HL_LINE_NUMBER double
+#define HL_LINE_MEMBER(type, key) HL_LINE_##type key;
+
 /* Numbers are NAN and texts without bytes where the line says null or nothing. */
 struct hl_line_site {
-    struct hl_text location, label, gem, library, tag, kind;
-    double live_bytes, delta_bytes, bytes_allocated, alloc_bytes_per_s, temporary_share;
+    HL_LINE_SITE_KEYS(HL_LINE_MEMBER)
     size_t earlier, earlier_count; /* in the line's `earlier`, oldest first */
 };
 
@@ -33,7 +70,7 @@ struct hl_line_earlier {
 };
 
 struct hl_line_totals {
-    double live_bytes, bytes_allocated;
+    HL_LINE_TOTAL_KEYS(HL_LINE_MEMBER)
 };
 
 struct hl_line_entry {
@@ -43,8 +80,7 @@ struct hl_line_entry {
 
 /* The texts point into the line's bytes or into `scratch`: they are good until the next line is read. */
 struct hl_growth_line {
-    struct hl_text schema, time, host, started_at, command, ruby, state;
-    double pid, parent_pid, seq, every_s, elapsed_s, rss_bytes, pss_bytes, generation, dropped_lines;
+    HL_LINE_KEYS(HL_LINE_MEMBER)
     double time_ms; /* since 1970, from `time` */
     int torn;       /* a damaged line's beginning lay before this one */
     struct hl_line_totals totals;

@@ -361,14 +361,9 @@ static void put_place(struct rows *rows, enum column column, uint32_t number, co
 
 /* ---- figures ---- */
 
-static int may_be_negative(enum hl_figure figure) {
-    return figure == HL_GROWTH_BYTES || figure == HL_RETAINED_BYTES || figure == HL_LIVE_BYTES ||
-           figure == HL_LIVE_BLOCKS || figure == HL_GROWTH_BLOCKS || figure == HL_RETAINED_BLOCKS;
-}
-
 static void put_figure(struct rows *rows, uint32_t number, enum hl_figure figure) {
     const int64_t value = hl_site_figure(&rows->sums, number, figure);
-    const int negative = value < 0 && may_be_negative(figure);
+    const int negative = value < 0 && hl_figure_is_signed(figure);
     if (negative) put(&rows->out, "-", 1);
     put_digits(&rows->out, negative ? 0 - (uint64_t)value : (uint64_t)value, 10);
 }

@@ -12,13 +12,28 @@
 
 #include "flight_reader.h"
 #include "site_figures.h"
-#include "site_groups.h"
 
 int rbhl_figure(VALUE symbol) {
     return rbhl_place_of(symbol, hl_figure_names, HL_FIGURE_COUNT, "figure");
 }
 
+VALUE rbhl_sum_hash(const struct hl_sum *sum, int figures) {
+    VALUE hash = rb_hash_new();
+    for (int i = 0; i < HL_FIGURE_COUNT; i++) {
+        const enum hl_figure figure = (enum hl_figure)i;
+        const int64_t value = hl_sum_figure(sum, figure);
+        if (figures & 1 << i)
+            rbhl_put(hash, hl_figure_names[i], hl_figure_is_signed(figure) ? LL2NUM(value) : ULL2NUM((uint64_t)value));
+    }
+    return hash;
+}
+
 enum { ALLOCATIONS, FREES, BYTES_ALLOCATED, BYTES_FREED, BASE, FIGURES };
+/* What these can tell. */
+enum {
+    SUMMED = 1 << HL_ALLOCATIONS | 1 << HL_FREES | 1 << HL_BYTES_ALLOCATED | 1 << HL_BYTES_FREED | 1 << HL_LIVE_BYTES |
+             1 << HL_LIVE_BLOCKS
+};
 
 /* All 0 where nothing is known of a site. */
 VALUE rbhl_site_figures(const struct hl_flight_sums *sums) {
@@ -63,15 +78,20 @@ static int64_t live(const struct figures *figures, size_t site) {
     return difference(figure_of(figures, site, BYTES_ALLOCATED), figure_of(figures, site, BYTES_FREED));
 }
 
-/* Native.sum_figures(figures) -> Array: the five sums over all sites. */
+/* Native.sum_figures(figures) -> Hash: the sums over all sites of what can be told without a moment before: figures by
+ * their names, and :base_live_bytes. */
 static VALUE rbhl_sum_figures(VALUE self, VALUE string) {
     const struct figures figures = figures_in(string);
     uint64_t sums[FIGURES] = {0};
     (void)self;
     for (size_t site = 0; site < figures.sites; site++)
         for (int which = 0; which < FIGURES; which++) sums[which] += (uint64_t)figure_of(&figures, site, which);
-    VALUE result = rb_ary_new_capa(FIGURES);
-    for (int which = 0; which < FIGURES; which++) rb_ary_push(result, LL2NUM((int64_t)sums[which]));
+    const struct hl_sum sum = {.count = {.allocations = sums[ALLOCATIONS],
+                                         .frees = sums[FREES],
+                                         .bytes_allocated = sums[BYTES_ALLOCATED],
+                                         .bytes_freed = sums[BYTES_FREED]}};
+    VALUE result = rbhl_sum_hash(&sum, SUMMED);
+    rbhl_put(result, "base_live_bytes", LL2NUM((int64_t)sums[BASE]));
     RB_GC_GUARD(string);
     return result;
 }
@@ -122,6 +142,9 @@ static VALUE rbhl_leading_sites(VALUE self, VALUE string, VALUE before_string, V
 }
 
 void rbhl_define_site_figures(VALUE native) {
+    VALUE names = rb_ary_new();
+    for (int i = 0; i < HL_FIGURE_COUNT; i++) rb_ary_push(names, ID2SYM(rb_intern(hl_figure_names[i])));
+    rb_define_const(native, "FIGURES", rb_ary_freeze(names));
     rb_define_singleton_method(native, "sum_figures", rbhl_sum_figures, 1);
     rb_define_singleton_method(native, "leading_sites", rbhl_leading_sites, 4);
 }

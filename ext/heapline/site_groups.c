@@ -18,8 +18,8 @@ int hl_site_counted(const struct hl_site_sums *site) {
     return site->known && (site->count.allocations || site->count.frees || site->has_objects);
 }
 
-static int64_t live_blocks(const struct hl_site_sums *site) {
-    return (int64_t)(site->count.allocations - site->count.frees);
+static int64_t live_blocks(const struct hl_count *count) {
+    return (int64_t)(count->allocations - count->frees);
 }
 
 static int64_t growth_bytes(const struct hl_flight_sums *sums, uint32_t number) {
@@ -34,7 +34,7 @@ static int64_t retained_bytes(const struct hl_flight_sums *sums, uint32_t number
 
 static int64_t growth_blocks(const struct hl_flight_sums *sums, uint32_t number) {
     const struct hl_site_base base = hl_site_base(sums, number);
-    return (int64_t)((uint64_t)live_blocks(&sums->sites[number]) - (base.before.allocations - base.before.frees));
+    return (int64_t)((uint64_t)live_blocks(&sums->sites[number].count) - (base.before.allocations - base.before.frees));
 }
 
 static int64_t retained_blocks(const struct hl_flight_sums *sums, uint32_t number) {
@@ -65,11 +65,11 @@ void hl_sites_total(const struct hl_flight_sums *sums, struct hl_totals *totals)
             continue;
         }
         add(live_of(totals, number, site->kind), (uint64_t)hl_count_live_bytes(&site->count));
-        hl_count_add(&totals->count, &site->count);
-        add(&totals->growth_bytes, (uint64_t)growth_bytes(sums, number));
-        add(&totals->growth_blocks, (uint64_t)growth_blocks(sums, number));
-        add(&totals->retained_bytes, (uint64_t)retained_bytes(sums, number));
-        add(&totals->retained_blocks, (uint64_t)retained_blocks(sums, number));
+        hl_count_add(&totals->all.count, &site->count);
+        add(&totals->all.growth_bytes, (uint64_t)growth_bytes(sums, number));
+        add(&totals->all.growth_blocks, (uint64_t)growth_blocks(sums, number));
+        add(&totals->all.retained_bytes, (uint64_t)retained_bytes(sums, number));
+        add(&totals->all.retained_blocks, (uint64_t)retained_blocks(sums, number));
     }
 }
 
@@ -288,32 +288,28 @@ int hl_sites_group(struct hl_flight_sums *sums, enum hl_group_by by, struct hl_p
 
 /* ---- choosing ---- */
 
-int64_t hl_site_figure(const struct hl_flight_sums *sums, uint32_t number, enum hl_figure figure) {
-    const struct hl_site_sums *site = &sums->sites[number];
-    const struct hl_count *count = &site->count;
+int hl_figure_is_signed(enum hl_figure figure) {
+    return figure == HL_LIVE_BYTES || figure == HL_LIVE_BLOCKS || figure == HL_GROWTH_BYTES ||
+           figure == HL_GROWTH_BLOCKS || figure == HL_RETAINED_BYTES || figure == HL_RETAINED_BLOCKS;
+}
+
+/* A figure that needs no baseline. */
+static int64_t counted(const struct hl_count *count, enum hl_figure figure) {
     switch (figure) {
-    case HL_GROWTH_BYTES:
-        return growth_bytes(sums, number);
-    case HL_RETAINED_BYTES:
-        return retained_bytes(sums, number);
-    case HL_LIVE_BYTES:
-        return hl_count_live_bytes(count);
-    case HL_BYTES_ALLOCATED:
-        return (int64_t)count->bytes_allocated;
-    case HL_LIVE_BLOCKS:
-        return live_blocks(site);
     case HL_ALLOCATIONS:
         return (int64_t)count->allocations;
     case HL_FREES:
         return (int64_t)count->frees;
-    case HL_TEMPORARY:
-        return (int64_t)count->temporary;
+    case HL_BYTES_ALLOCATED:
+        return (int64_t)count->bytes_allocated;
     case HL_BYTES_FREED:
         return (int64_t)count->bytes_freed;
-    case HL_GROWTH_BLOCKS:
-        return growth_blocks(sums, number);
-    case HL_RETAINED_BLOCKS:
-        return retained_blocks(sums, number);
+    case HL_LIVE_BYTES:
+        return hl_count_live_bytes(count);
+    case HL_LIVE_BLOCKS:
+        return live_blocks(count);
+    case HL_TEMPORARY:
+        return (int64_t)count->temporary;
     case HL_AGE_SUM:
     case HL_MEAN_AGE:
         return (int64_t)count->age_sum;
@@ -324,10 +320,39 @@ int64_t hl_site_figure(const struct hl_flight_sums *sums, uint32_t number, enum 
         return (int64_t)count->age_ms_sum;
     case HL_AGE_MS_MAX:
         return count->age_ms_max;
-    case HL_FIGURE_COUNT:
-        break;
+    default:
+        return 0;
     }
-    return 0;
+}
+
+int64_t hl_site_figure(const struct hl_flight_sums *sums, uint32_t number, enum hl_figure figure) {
+    switch (figure) {
+    case HL_GROWTH_BYTES:
+        return growth_bytes(sums, number);
+    case HL_GROWTH_BLOCKS:
+        return growth_blocks(sums, number);
+    case HL_RETAINED_BYTES:
+        return retained_bytes(sums, number);
+    case HL_RETAINED_BLOCKS:
+        return retained_blocks(sums, number);
+    default:
+        return counted(&sums->sites[number].count, figure);
+    }
+}
+
+int64_t hl_sum_figure(const struct hl_sum *sum, enum hl_figure figure) {
+    switch (figure) {
+    case HL_GROWTH_BYTES:
+        return sum->growth_bytes;
+    case HL_GROWTH_BLOCKS:
+        return sum->growth_blocks;
+    case HL_RETAINED_BYTES:
+        return sum->retained_bytes;
+    case HL_RETAINED_BLOCKS:
+        return sum->retained_blocks;
+    default:
+        return counted(&sum->count, figure);
+    }
 }
 
 static double value_of(const struct hl_flight_sums *sums, uint32_t number, enum hl_figure figure) {

@@ -50,10 +50,15 @@ enum hl_figure {
 };
 extern const char *const hl_figure_names[HL_FIGURE_COUNT];
 
-/* Totals of all sites but quiet. */
-struct hl_totals {
+/* What the figures of many sites are taken from. */
+struct hl_sum {
     struct hl_count count;
     int64_t growth_bytes, growth_blocks, retained_bytes, retained_blocks;
+};
+
+/* Totals of all sites but quiet. */
+struct hl_totals {
+    struct hl_sum all;
     int64_t live_ruby_bytes, live_native_bytes, live_jit_bytes, live_quiet_bytes;
 };
 
@@ -74,8 +79,10 @@ int hl_sites_group(struct hl_flight_sums *sums, enum hl_group_by by, struct hl_p
 int hl_sites_choose(struct hl_flight_sums *sums, enum hl_figure figure, uint32_t top, uint64_t min, uint32_t *rows,
                     struct hl_problem *problem);
 
-/* A figure of a site; of those that cannot be negative all 64 bits count. */
+/* A figure of a site, or of a sum of sites; of those that cannot be negative all 64 bits count. */
 int64_t hl_site_figure(const struct hl_flight_sums *sums, uint32_t number, enum hl_figure figure);
+int64_t hl_sum_figure(const struct hl_sum *sum, enum hl_figure figure);
+int hl_figure_is_signed(enum hl_figure figure);
 
 /* The numbers of the sites that count, the largest figure first; those that are equal in that are in the order of their
  * bytes allocated, then of what their location is printed as. At most `top` (0: all). Into *numbers, to be freed. 0, or

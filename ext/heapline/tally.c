@@ -477,9 +477,9 @@ static void add_total(struct hl_totals *totals, const struct hl_tally_place *pla
                       const struct hl_tally_figures *more) {
     int64_t *live = live_of(totals, place);
     *live = sum_of(*live, hl_count_live_bytes(&more->count));
-    hl_count_add(&totals->count, &more->count);
-    totals->growth_bytes = sum_of(totals->growth_bytes, more->growth_bytes);
-    totals->retained_bytes = sum_of(totals->retained_bytes, more->retained_bytes);
+    hl_count_add(&totals->all.count, &more->count);
+    totals->all.growth_bytes = sum_of(totals->all.growth_bytes, more->growth_bytes);
+    totals->all.retained_bytes = sum_of(totals->all.retained_bytes, more->retained_bytes);
 }
 
 /* What is held of a site changes. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site_figures.h"
 #include "tally_binding.h"
 
 static VALUE order_class;
@@ -108,6 +109,12 @@ static void fold_texts(struct hl_tally *tally) {
     }
 }
 
+static VALUE figures_hash(const struct hl_tally_figures *figures, int told) {
+    const struct hl_sum sum = {
+        .count = figures->count, .growth_bytes = figures->growth_bytes, .retained_bytes = figures->retained_bytes};
+    return rbhl_sum_hash(&sum, told);
+}
+
 /* end(baseline) { |kind, text| gem } -> Hash: the reading ends, and with baseline growth counts from here on; sums over
  * all places under the names of Accounting::Snapshot, and :base_live_bytes. The block is given each path (kind 1),
  * library (2; nil: the VM itself) and name (0) once and tells its gem; and with kind nil each text that is not ASCII,
@@ -121,17 +128,7 @@ static VALUE rbhl_tally_end(VALUE self, VALUE baseline) {
     fold_texts(tally);
     check(tally);
     const struct hl_tally_figures total = hl_tally_total(tally);
-    const struct hl_count *count = &total.count;
-    VALUE hash = rb_hash_new();
-    rbhl_put(hash, "allocations", ULL2NUM(count->allocations));
-    rbhl_put(hash, "frees", ULL2NUM(count->frees));
-    rbhl_put(hash, "bytes_allocated", ULL2NUM(count->bytes_allocated));
-    rbhl_put(hash, "bytes_freed", ULL2NUM(count->bytes_freed));
-    rbhl_put(hash, "live_bytes", LL2NUM((int64_t)(count->bytes_allocated - count->bytes_freed)));
-    rbhl_put(hash, "live_blocks", LL2NUM((int64_t)(count->allocations - count->frees)));
-    rbhl_put(hash, "growth_bytes", LL2NUM(total.growth_bytes));
-    rbhl_put(hash, "retained_bytes", LL2NUM(total.retained_bytes));
-    rbhl_put(hash, "temporary", ULL2NUM(count->temporary));
+    VALUE hash = figures_hash(&total, RBHL_TALLIED_TOTALS);
     rbhl_put(hash, "base_live_bytes", LL2NUM(total.base_live));
     return hash;
 }
@@ -289,26 +286,6 @@ static void put_place(VALUE values, const struct hl_tally *tally, const struct h
     rb_ary_push(values, place->is_fixed ? UINT2NUM(place->line) : Qnil);
 }
 
-/* Under the names of Accounting::Site. */
-static VALUE figures_now(const struct hl_tally_figures *figures) {
-    const struct hl_count *count = &figures->count;
-    VALUE hash = rb_hash_new();
-    rbhl_put(hash, "allocations", ULL2NUM(count->allocations));
-    rbhl_put(hash, "frees", ULL2NUM(count->frees));
-    rbhl_put(hash, "bytes_allocated", ULL2NUM(count->bytes_allocated));
-    rbhl_put(hash, "bytes_freed", ULL2NUM(count->bytes_freed));
-    rbhl_put(hash, "live_bytes", LL2NUM(hl_count_live_bytes(count)));
-    rbhl_put(hash, "live_blocks", LL2NUM((int64_t)(count->allocations - count->frees)));
-    rbhl_put(hash, "growth_bytes", LL2NUM(figures->growth_bytes));
-    rbhl_put(hash, "retained_bytes", LL2NUM(figures->retained_bytes));
-    rbhl_put(hash, "age_sum", ULL2NUM(count->age_sum));
-    rbhl_put(hash, "age_max", UINT2NUM(count->age_max));
-    rbhl_put(hash, "age_ms_sum", ULL2NUM(count->age_ms_sum));
-    rbhl_put(hash, "age_ms_max", UINT2NUM(count->age_ms_max));
-    rbhl_put(hash, "temporary", ULL2NUM(count->temporary));
-    return hash;
-}
-
 /* Those that rates are told of. */
 static VALUE figures_before(const struct hl_tally_before *before) {
     VALUE hash = rb_hash_new();
@@ -326,7 +303,7 @@ static VALUE row_values(const struct hl_tally *tally, const struct order *order,
     rb_ary_push(values, order->view.by == HL_TALLY_LOCATION ? Qnil : text_of(tally, group->number));
     rb_ary_push(values, group->mixed_tags ? Qnil : text_of(tally, group->tag));
     put_place(values, tally, group);
-    rb_ary_push(values, figures_now(&row->figures));
+    rb_ary_push(values, figures_hash(&row->figures, RBHL_TALLIED));
     rb_ary_push(values, figures_before(&row->before));
     rb_ary_push(values, LL2NUM(row->figures.base_live));
     return values;

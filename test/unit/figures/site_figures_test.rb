@@ -3,6 +3,7 @@
 require "test_helper"
 require "support/snapshots"
 require "heapline/figures/site_figures"
+require "heapline/native"
 
 module Heapline
   module Figures
@@ -32,6 +33,10 @@ module Heapline
           known = SiteFigures::ALL.filter_map(&what)
           assert_equal known.uniq, known, what.to_s
         end
+      end
+
+      def test_native_code_has_the_same_figures_in_the_same_order
+        assert_equal SiteFigures::ALL.map(&:figure), Native::FIGURES
       end
 
       def test_each_figure_is_explained_and_each_column_is_whole

@@ -3,6 +3,7 @@
 require "heapline/native"
 require "zlib"
 require_relative "../../accounting/flight"
+require_relative "../../figures/site_figures"
 
 module Heapline
   module GrowthLog
@@ -45,14 +46,13 @@ module Heapline
 
       # Sums over all sites: a Hash with the keys of a line's `totals`, but growth.
       def totals
-        calls, frees, allocated, freed = Native.sum_figures(packed)
-        { live_bytes: allocated - freed, live_blocks: calls - frees, allocations: calls, frees: frees,
-          bytes_allocated: allocated, bytes_freed: freed }
+        sums = Native.sum_figures(packed)
+        Figures::SiteFigures.logged(:totals).to_h { |figure| [figure.data, sums[figure.figure]] }.compact
       end
 
       # The sum of base_bytes over all sites.
       def base_total
-        Native.sum_figures(packed).last
+        Native.sum_figures(packed)[:base_live_bytes]
       end
 
       # The numbers of the `count` sites with the most bytes, without those that have none: :live, :growth (live less
