@@ -12,7 +12,7 @@ module GrowthLines
   MAYBE = ->(check) { ->(value) { value.nil? || check.call(value) } }
   SHARE = ->(value) { value.is_a?(Numeric) && value.between?(0, 1) }
 
-  TOTALS = %w[live_bytes live_blocks allocations frees bytes_allocated bytes_freed growth_bytes].freeze
+  TOTALS = %w[allocations frees bytes_allocated bytes_freed live_bytes live_blocks growth_bytes].freeze
   LEDGER = %w[objects_live objects_free malloc_ruby malloc_native malloc_held heapline stacks jit code other
               remainder].freeze
   LINE = {

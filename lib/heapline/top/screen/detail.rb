@@ -78,13 +78,13 @@ module Heapline
         def life(site)
           return ["nothing of it was freed"] if site.frees.zero?
 
-          mean, most = [site.mean_age_ms, site.age_ms_max].map { |time| Units.duration(time / 1000.0) }
-          time = "#{mean} on average, at most #{most}"
-          return ["freed blocks lived #{time}"] unless ruby?
-
           generations = "freed #{things("blocks")} lived #{format("%.1f", site.mean_age)} GCs on average, at most " \
                         "#{site.age_max}"
-          site.kind == :object ? [generations] : [generations, time]
+          return [generations] if site.kind == :object # how long they lived in time is not counted
+
+          mean, most = [site.mean_age_ms, site.age_ms_max].map { |time| Units.duration(time / 1000.0) }
+          time = "#{mean} on average, at most #{most}"
+          ruby? ? [generations, time] : ["freed blocks lived #{time}"]
         end
 
         def ruby?
