@@ -84,6 +84,11 @@ namespace :bench do
   task leaks: :compile do
     sh RbConfig.ruby, "bench/leaks.rb"
   end
+
+  desc "What heapline costs programs that are not Ruby, beside heaptrack and Valgrind, as a table"
+  task any: :compile do
+    sh RbConfig.ruby, "bench/any.rb"
+  end
 end
 
 desc "The tests as script/test runs them, or ci[all]: every test and gate; the last line is the total"
