@@ -68,7 +68,7 @@ module Tasks
 
     def asked_for_by?(record, place)
       record["frames"].any? do |frame|
-        place == "#{frame["function"]} #{File.basename(frame["file"].to_s)}:#{frame["line"]}"
+        place == "#{frame["function"]} #{File.basename(frame["path"].to_s)}:#{frame["lineno"]}"
       end
     end
 
@@ -83,8 +83,8 @@ module Tasks
 
     # The functions with a line that asked for what is lost.
     def places(report)
-      lost(report).filter_map { |record| record["frames"].find { |frame| frame["line"] } }
-                  .map { |frame| "`#{frame["function"]}` at #{File.basename(frame["file"])}:#{frame["line"]}" }.uniq
+      lost(report).filter_map { |record| record["frames"].find { |frame| frame["lineno"] } }
+                  .map { |frame| "`#{frame["function"]}` at #{File.basename(frame["path"])}:#{frame["lineno"]}" }.uniq
     end
   end
 end

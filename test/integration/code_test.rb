@@ -168,7 +168,7 @@ class CodeTest < Minitest::Test
     assert_equal PAGE, early["by_file"].max_by { |row| row["copies"] }["file"]
     skip "this heapline was built without what reads heap dumps" unless HeapExample.readable?
     grown = code(path("early.code"), pid)["by_method"].first
-    assert_equal PAGE, grown["file"]
+    assert_equal PAGE, grown["path"]
     assert_operator grown["growth_copies"], :>=, 100
   end
 

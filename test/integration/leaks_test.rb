@@ -133,7 +133,7 @@ module Heapline
         refute_nil record
         assert_match(/program\.rb:2\z/, record["location"])
         assert_equal "lost_at_return", record["frames"].first["function"]
-        assert_match(%r{test/leaks/lost\.c\z}, record["frames"].first["file"])
+        assert_match(%r{test/leaks/lost\.c\z}, record["frames"].first["path"])
         assert_equal 101, record["bytes"]
       end
     end

@@ -55,7 +55,7 @@ module Heapline
 
       # The same in JSON and CSV.
       def self.data(by, key)
-        by == :method ? { method: key[1], file: key.first, line: key.last } : { by => key }
+        by == :method ? { method: key[1], path: key.first, lineno: key.last } : { by => key }
       end
 
       private

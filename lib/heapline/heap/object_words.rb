@@ -60,7 +60,7 @@ module Heapline
 
         { address: object.address_text, type: object.type, class: object.class_name, name: object.name,
           detail: object.detail, bytes: object.bytes, slot_bytes: object.slot_bytes, length: object.length,
-          value: @values ? object.value : nil, file: object.file, line: object.line, label: object.label,
+          value: @values ? object.value : nil, path: object.file, lineno: object.line, label: object.label,
           generation: object.generation }
       end
 

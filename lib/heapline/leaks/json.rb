@@ -9,7 +9,7 @@ module Heapline
     class Json
       include Table::JsonObject
 
-      SCHEMA_VERSION = 1
+      SCHEMA_VERSION = 2
 
       # kinds: of the records that are in it.
       def initialize(kinds: %i[definite indirect possible])
@@ -72,7 +72,7 @@ module Heapline
         place = record.location
         { kind: record.kind, pid: record.pid, blocks: record.blocks, bytes: record.bytes,
           led_blocks: record.led_blocks, led_bytes: record.led_bytes, location: text(place.to_s),
-          path: text(place.path), line: place.lineno,
+          path: text(place.path), lineno: place.lineno,
           label: text(place.label), library: text(place.library), tag: text(record.tag),
           first_generation: record.first_generation, last_generation: record.last_generation,
           addresses: record.addresses.map { |address| "0x#{address.to_s(16)}" },
@@ -112,15 +112,15 @@ module Heapline
       def holder(holder)
         { kind: holder.kind, blocks_between: holder.between, address: "0x#{holder.address.to_s(16)}",
           thread: holder.thread, path: text(holder.path), offset: holder.offset,
-          ruby_path: text(holder.location&.path), ruby_line: holder.location&.lineno, text: text(holder.to_s) }
+          ruby_path: text(holder.location&.path), ruby_lineno: holder.location&.lineno, text: text(holder.to_s) }
       end
 
       def ruby_frame(place)
-        { path: text(place.path), line: place.lineno, label: text(place.label) }
+        { path: text(place.path), lineno: place.lineno, label: text(place.label) }
       end
 
       def frame(frame)
-        { function: text(frame.function), file: text(frame.file), line: frame.line, library: text(frame.path),
+        { function: text(frame.function), path: text(frame.file), lineno: frame.line, library: text(frame.path),
           offset: frame.offset, inlined: frame.inlined }
       end
 

@@ -62,7 +62,7 @@ module Heapline
       end
 
       def self.data(collection)
-        { generation: collection.generation, line: collection.frame&.place, label: collection.frame&.label }
+        { generation: collection.generation, location: collection.frame&.place, label: collection.frame&.label }
       end
 
       def self.longest(collections, top)

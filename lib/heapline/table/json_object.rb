@@ -53,9 +53,8 @@ module Heapline
     class SheetJson
       include JsonObject
 
-      # What was read, and the version of what is said of it. In version 1 of captures `bytes_allocated` was `bytes`,
-      # `frees` and `bytes_freed` of sums were `freed_blocks` and `freed_bytes`.
-      SCHEMA_VERSIONS = { dumps: 1, captures: 2 }.freeze
+      # What was read, and the version of what is said of it.
+      SCHEMA_VERSIONS = { dumps: 2, captures: 3 }.freeze
 
       # read: what the files that were read are called.
       def initialize(read: :dumps)

@@ -10,8 +10,7 @@ module Heapline
     class SuiteJson
       include Table::JsonObject
 
-      SCHEMA_VERSION = 2
-      TEXTS = %i[name file grows].freeze
+      SCHEMA_VERSION = 3
 
       # tests: Array of TestMemory. Write the object and a line end to `io`.
       def render(tests, io)
@@ -22,13 +21,14 @@ module Heapline
       private
 
       def row(test)
-        texts = TEXTS.to_h { |key| [key, test[key] && Inert.valid(test[key])] }
+        name, path, grows = [test.name, test.file, test.grows].map { |text| text && Inert.valid(text) }
         lines = test.lines.map do |location, bytes, blocks|
           { location: Inert.valid(location), retained_bytes: bytes, retained_blocks: blocks }
         end
         losses = test.losses.map { |record| Leaks::Json.new.record(record) }
         lost = { lost_bytes: test.lost_bytes, lost_blocks: test.lost_blocks, losses: losses }
-        { **test.to_h.except(:generations), **texts, lines: lines, **lost }
+        { name: name, path: path, lineno: test.line, **test.to_h.except(:name, :file, :line, :generations),
+          grows: grows, lines: lines, **lost }
       end
     end
   end

@@ -27,7 +27,7 @@ module Heapline
         listing = sheet(by: :method, top: 1).parts.last
         assert_equal [nil, :by_method, 3, [["render", "app.erb:1"]]], [listing.title, listing.key, listing.total,
                                                                        labels(listing)]
-        assert_equal({ method: "render", file: "app.erb", line: 1, copy_bytes: 700, unreached: 0, oldest: 3,
+        assert_equal({ method: "render", path: "app.erb", lineno: 1, copy_bytes: 700, unreached: 0, oldest: 3,
                        example: "0x20" }, listing.data.call(listing.rows.first))
         assert_equal %i[bytes count copies newest live_bytes], listing.columns.map(&:key)
       end

@@ -15,10 +15,10 @@ module Heapline
         io = StringIO.new
         Json.new.render(leaks(dropped: { "why" => [1, 2, 3] }), io)
         found = JSON.parse(io.string)
-        assert_equal [1, true, 2, 80], found.values_at("schema_version", "lost", "lost_blocks", "lost_bytes")
+        assert_equal [2, true, 2, 80], found.values_at("schema_version", "lost", "lost_blocks", "lost_bytes")
         assert_equal ["definite", "/a/app.rb:3", "App#go", ["0x1000"]],
                      found["records"].first.values_at("kind", "location", "label", "addresses")
-        assert_equal({ "function" => "leak", "file" => "foo.c", "line" => 12, "library" => "/x/libfoo.so",
+        assert_equal({ "function" => "leak", "path" => "foo.c", "lineno" => 12, "library" => "/x/libfoo.so",
                        "offset" => 0x1f30, "inlined" => false }, found["records"].first["frames"].first)
         assert_equal [{ "reason" => "why", "records" => 1, "blocks" => 2, "bytes" => 3 }], found["not_shown"]
         assert_equal 1.4, found["processes"].first["pause_ms"]
@@ -44,14 +44,14 @@ module Heapline
       def test_the_stack_of_ruby
         place = Places::Location.new(path: "a.rb", lineno: 7, label: "go")
         first = Json.new.to_h(leaks([record(ruby_frames: [place])]))[:records].first
-        assert_equal [{ path: "a.rb", line: 7, label: "go" }], first[:ruby_frames]
+        assert_equal [{ path: "a.rb", lineno: 7, label: "go" }], first[:ruby_frames]
       end
 
       def test_what_holds_it
         holder = Holder.new(kind: :thread, between: 0, address: 0x40, thread: 7)
         records = Json.new.to_h(leaks([record(held_by: holder), record]))[:records]
         assert_equal({ kind: :thread, blocks_between: 0, address: "0x40", thread: 7, path: nil, offset: nil,
-                       ruby_path: nil, ruby_line: nil,
+                       ruby_path: nil, ruby_lineno: nil,
                        text: "stack or thread-local storage of thread 7" }, records.first[:held_by])
         assert_nil records.last[:held_by]
       end

@@ -19,7 +19,7 @@ module Heapline
                               started_at: Time.at(0), options: ["native"], chosen: ["tag \xff"])
         statement = Table::Statement.new(key: :totals, data: { events: 3 })
         sheet = Sheet.of("report", [["a.hlc", summary]], [statement], ["lost"])
-        assert_equal({ schema_version: 2, kind: "report",
+        assert_equal({ schema_version: 3, kind: "report",
                        captures: [{ role: nil, file: "a.hlc", pid: 5, command: ["ruby", "\\xFF"], ruby: nil,
                                     allocator: nil,
                                     started_at: "1970-01-01T00:00:00.000000Z", options: ["native"],

@@ -56,14 +56,14 @@ module Heapline
         listing = Gcs.listing(gcs(0.1, 0.3, 0.2))
         assert_equal [[1, 2, 3], 3], [generations(listing), listing.total]
         assert_equal %i[time seconds gc_seconds], listing.columns.map(&:key)
-        assert_equal({ generation: 2, line: nil, label: nil }, listing.data.call(listing.rows[1]))
+        assert_equal({ generation: 2, location: nil, label: nil }, listing.data.call(listing.rows[1]))
       end
 
       def test_what_ran_into_it
         frame = Frame.new(label: "Shop#load", path: "/a/shop.rb", lineno: 7)
         gc = Collection.new(generation: 1234, time: 0.0, frame: frame)
         listing = Gcs.listing([gc])
-        assert_equal({ generation: 1234, line: "/a/shop.rb:7", label: "Shop#load" }, listing.data.call(gc))
+        assert_equal({ generation: 1234, location: "/a/shop.rb:7", label: "Shop#load" }, listing.data.call(gc))
         assert_equal ["1,234", "/a/shop.rb:7"], listing.label.call(gc).to_a.first(2)
       end
 

@@ -41,7 +41,7 @@ module Heapline
       def test_a_histogram
         data = JSON.parse(written(Heap::HistogramSheet.new(top: 1).sheet(shop(pid: 7, ruby: "3.1.2",
                                                                               time: Time.at(0)))))
-        assert_equal [1, "histo", true, []], data.values_at("schema_version", "kind", "complete", "problems")
+        assert_equal [2, "histo", true, []], data.values_at("schema_version", "kind", "complete", "problems")
         assert_equal [{ "role" => nil, "file" => "app.heap", "pid" => 7, "ruby" => "3.1.2", "objects" => 12,
                         "at" => "1970-01-01T00:00:00.000000Z", "bytes" => 4336, "slot_bytes" => 720 }], data["dumps"]
         assert_equal [{ "class" => "String", "bytes" => 2600, "count" => 5, "slot_bytes" => 200 }], data["groups"]

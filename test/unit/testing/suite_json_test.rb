@@ -10,10 +10,10 @@ class SuiteJsonTest < Minitest::Test
 
   def test_every_figure
     data = render(tests)
-    assert_equal [2, 1_500_000], [data[:schema_version], data[:tests].first[:bytes_allocated]]
+    assert_equal [3, 1_500_000], [data[:schema_version], data[:tests].first[:bytes_allocated]]
     first = data[:tests].first
     assert_equal ["CartTest#test_add", "/app/test/cart_test.rb", 12, 1_020_000, nil],
-                 first.values_at(:name, :file, :line, :retained_bytes, :grows)
+                 first.values_at(:name, :path, :lineno, :retained_bytes, :grows)
     assert_equal [{ location: "/app/lib/cart.rb:3", retained_bytes: 1_000_000, retained_blocks: 990 }], first[:lines]
     assert_equal "memory grew\n  at a line", data[:tests].last[:grows]
   end
