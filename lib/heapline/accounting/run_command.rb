@@ -24,7 +24,9 @@ module Heapline
         Files::OutputFile.check(@options[:output]) if @options[:output]
         FlightDirectory.new(@env).prune
         @out.flush
-        (@child = Command::Child.new(words, @env["PATH"], err: @err)).replace(environment)
+        @child = Command::Child.new(words, @env["PATH"], err: @err)
+        say_uncounted(words.first) if @child.other_ruby? && !RunOptions.from_env(environment["HEAPLINE"])[:any]
+        @child.replace(environment)
       end
 
       # What the program's environment has beyond this one's (Hash).
@@ -40,6 +42,10 @@ module Heapline
       end
 
       private
+
+      def say_uncounted(name)
+        Command.say(@err, "#{name} is not CRuby: its memory is not counted (native memory: heapline --any #{name})")
+      end
 
       # This process, which becomes the program: its pid and start time.
       def top

@@ -36,6 +36,11 @@ module Heapline
         @err = err
       end
 
+      # Is it JRuby or TruffleRuby? There is nothing in them that heapline reads.
+      def other_ruby?
+        @program.other_ruby?
+      end
+
       # The exit status as a shell has it: 128 and the signal where one ended it. nil: it has not ended.
       def status
         @status || (@ended && (@ended.exitstatus || (128 + @ended.termsig)))
@@ -108,6 +113,8 @@ module Heapline
 
     # The program that is to be run, looked at before exec so that what goes wrong can be said clearly.
     class Program
+      OTHER_RUBIES = /\A(?:jruby|truffleruby)\b/
+
       # path: of the file to execute, or nil. problem: nil, or what is wrong. status: the exit status for it.
       attr_reader :path, :problem, :status
 
@@ -116,6 +123,11 @@ module Heapline
         @path = name.include?("/") ? name : find(search_path.to_s)
         @problem, @status = look
         freeze
+      end
+
+      # By its name, or by that of the file that it leads to: their `ruby` is a link.
+      def other_ruby?
+        !@problem && [@path, File.realpath(@path)].any? { |path| OTHER_RUBIES.match?(File.basename(path)) }
       end
 
       private

@@ -41,6 +41,35 @@ module Heapline
         refute_match(%r{/(optparse|fileutils|tmpdir|time|date)\.rb$}, loaded)
       end
 
+      # What is said of a program `name`, or of a link `ruby` that leads to it.
+      def said_of(name, *options, env: {})
+        in_directory do |directory|
+          File.write(File.join(directory, name), "#!/bin/sh\n", perm: 0o755)
+          File.symlink(name, File.join(directory, "ruby"))
+          replacing(Command::Installation, :core, "/gems/libheapline.so") do
+            replacing(Kernel, :exec, nil) do
+              [name, "ruby"].map { |word| heapline(*options, word, env: { **env, "PATH" => directory }).err }
+            end
+          end
+        end
+      end
+
+      def test_another_ruby_is_not_counted_and_that_is_said
+        %w[jruby truffleruby jruby-9.4].each do |name|
+          expected = [name, "ruby"].map do |word|
+            "heapline: #{word} is not CRuby: its memory is not counted (native memory: heapline --any #{word})\n"
+          end
+          assert_equal expected, said_of(name)
+        end
+      end
+
+      def test_nothing_is_said_where_it_is_counted_or_is_cruby
+        assert_equal ["", ""], said_of("jruby", "--any")
+        assert_equal ["", ""], said_of("jruby", env: { "HEAPLINE" => "any" })
+        assert_equal ["", ""], said_of("ruby3.4")
+        assert_equal ["", ""], said_of("jrubyfier")
+      end
+
       def test_options_end_at_the_command
         assert_equal "quiet,top:5", executed("--quiet", "--top", "5", "sh", "--keep").first["HEAPLINE"]
         assert_equal "keep", executed("run", "--keep", "--", "sh").first["HEAPLINE"]
