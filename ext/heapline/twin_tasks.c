@@ -107,6 +107,8 @@ static const char *words_for(int error) {
     return error ? strerror(error) : NULL;
 }
 
+#define UNKNOWN_CODE "this Ruby's structs are not those that heapline knows: its code is not read (see heapline doctor)"
+
 static void find_flight(struct work *work) {
     size_t (*path)(char *, size_t);
     *(void **)&path = dlsym(RTLD_DEFAULT, "heapline_flight_path");
@@ -116,7 +118,10 @@ static void find_flight(struct work *work) {
 struct rbhl_twin rbhl_twin_start(enum rbhl_task task, int fd, int gc, int32_t *status, const char **problem) {
     struct work work = {.task = task, .program = getpid()};
     struct rbhl_twin made = {0, ENOENT, 0};
-    *problem = task == RBHL_TASK_DUMP ? rbhl_objspace_open() : NULL;
+    const int known = rbhl_vm_is_known();
+    *problem = NULL;
+    if (task == RBHL_TASK_DUMP) *problem = rbhl_objspace_open();
+    if (task == RBHL_TASK_CODE && !known) *problem = UNKNOWN_CODE;
     if (*problem) return made;
     find_flight(&work);
     if (task == RBHL_TASK_PAGES && !rbhl_vm_gc_in_twin())

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm_access.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <ruby/ractor.h>
 #include <ruby/st.h>
+#include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../heapline_core/flight/flight_layout.h"
 #include "vm_offsets.h"
 
 enum { EP_WORDS = 3, FRAME_IS_C = 0x80, MOST_LOCALS = 4096, GC_FLAGS = 16 };
@@ -14,9 +18,27 @@ extern const void *const rb_zjit_entry __attribute__((weak));
 
 #define AT(type, address, offset) (*(type *)((char *)(address) + (offset)))
 
+static int known; /* what rbhl_vm_is_known told last */
+
+/* What came of the core's comparison of the running VM with the table of its version; open without the core. */
+static uint32_t compared(void) {
+    const off_t place = offsetof(struct hl_flight_header, layout.outcome);
+    uint32_t outcome = HL_LAYOUT_OPEN;
+    int (*flight)(void);
+    *(void **)&flight = dlsym(RTLD_DEFAULT, "heapline_flight_fd");
+    const int fd = flight ? flight() : -1;
+    return fd < 0 || pread(fd, &outcome, sizeof(outcome), place) == sizeof(outcome) ? outcome : HL_LAYOUT_REFUSED;
+}
+
+int rbhl_vm_is_known(void) {
+    const uint32_t outcome = KNOWN_VERSION ? compared() : HL_LAYOUT_REFUSED;
+    known = outcome == HL_LAYOUT_KNOWN || outcome == HL_LAYOUT_OPEN;
+    return known;
+}
+
 /* The execution context of this thread, proven by its pointer back; NULL where the layout does not hold. */
 static char *own_ec(void) {
-    char *thread = KNOWN ? RTYPEDDATA_DATA(rb_thread_current()) : NULL;
+    char *thread = known ? RTYPEDDATA_DATA(rb_thread_current()) : NULL;
     char *ec = thread ? AT(char *, thread, THREAD_EC) : NULL;
     return ec && AT(char *, ec, EC_THREAD) == thread ? ec : NULL;
 }
@@ -114,7 +136,7 @@ uintptr_t rbhl_vm_page_bytes(void) {
 
 /* 1 for an internal object of this kind. */
 static int is_internal(VALUE object, int kind) {
-    return KNOWN && RB_TYPE_P(object, T_IMEMO) && rbhl_vm_imemo_kind(object) == kind;
+    return known && RB_TYPE_P(object, T_IMEMO) && rbhl_vm_imemo_kind(object) == kind;
 }
 
 int rbhl_vm_is_code(VALUE object) {
@@ -243,7 +265,7 @@ void rbhl_vm_each_kept_local(VALUE object, rbhl_local_fn *found, void *data) {
 }
 
 VALUE rbhl_vm_self_of_proc(VALUE proc) {
-    char *data = KNOWN && is_data(proc, "proc") ? RTYPEDDATA_DATA(proc) : NULL;
+    char *data = known && is_data(proc, "proc") ? RTYPEDDATA_DATA(proc) : NULL;
     return data && AT(unsigned, data, PROC_TYPE) <= 1 ? AT(VALUE, data, PROC_SELF) : Qnil;
 }
 
@@ -282,7 +304,7 @@ static int each_constant(st_data_t name, st_data_t entry, st_data_t argument) {
 
 void rbhl_vm_each_constant(VALUE module, void (*found)(ID, VALUE, void *), void *data) {
     struct constants constants = {found, data};
-    st_table *table = KNOWN && rb_mod_const_at ? rb_mod_const_at(module, NULL) : NULL;
+    st_table *table = known && rb_mod_const_at ? rb_mod_const_at(module, NULL) : NULL;
     if (!table) return;
     st_foreach(table, each_constant, (st_data_t)&constants);
     st_free_table(table);

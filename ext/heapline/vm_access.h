@@ -2,7 +2,7 @@
 /*
  * What a twin asks the VM: all that no public header declares, in one place. Weak functions are NULL where this Ruby
  * does not export them. Offsets are proven by test/integration/vm_layout_test.rb; where a pointer does not prove
- * itself, or the version is not known, there are no locals, and the rest goes on without.
+ * itself, or the VM is not known, there are no locals, and the rest goes on without.
  *
  * With the GVL; nothing here runs code of the program.
  */
@@ -29,6 +29,11 @@ struct rbhl_metadata {
 };
 RBHL_WEAK struct rbhl_metadata *rb_gc_object_metadata(VALUE object);
 RBHL_WEAK size_t rb_obj_memsize_of(VALUE object);
+
+/* Do its structs lie as the table of its version says? Not where the core, in this process, found them elsewhere or was
+ * not to read them (HEAPLINE=api); where it saw too little, or is not there, the version decides. To be asked before
+ * each twin: all below goes by the answer. */
+int rbhl_vm_is_known(void);
 
 /* Call `run` while no other Ractor runs, and none holds a lock of the VM's. 0, or ENOTSUP where they cannot be stopped.
  * On Ruby 3.3 and 3.4 a full GC stops them, there is no other way from here. On 3.1 it does not stop all. */

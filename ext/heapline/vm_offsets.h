@@ -45,7 +45,7 @@ enum {
     IMEMO_ENV = 0,
     IMEMO_METHOD = 6,
     IMEMO_CODE = 7,
-    KNOWN = VERSION >= 301 && VERSION <= 401,
+    KNOWN_VERSION = VERSION >= 301 && VERSION <= 401,
     RACTORS_STOP = VERSION >= 303 /* for a GC, and stay so while the VM's lock is held */
 };
 

@@ -89,6 +89,45 @@ class VmProofTest < Minitest::Test
     assert_lines(with_rows(patched), "no row, and no right one")
   end
 
+  # What heapline's extension reads goes by a table of its own, of the same version.
+  READ = <<~RUBY
+    require "heapline/errors"
+    require "heapline/native"
+    reader, writer = IO.pipe
+    copy = Thread.new { reader.read }
+    begin
+      Heapline::Native.twin(ARGV.first.to_sym, writer.fileno, false)
+    rescue Heapline::Error => e
+      puts e.message
+    end
+    writer.close
+    print copy.value
+  RUBY
+  LOCAL = '"local copy of '
+  REFUSED = "this Ruby's structs are not those that heapline knows: its code is not read (see heapline doctor)\n"
+
+  # All that a twin tells, under a core with that row.
+  def told_by_twin(task, values = row, heapline: "keep,quiet")
+    run = fly(PROGRAM + READ, task, options: ["-I", Heapline::TestHelper::LIB], heapline: heapline,
+                                    env: { "LD_PRELOAD" => core_with(row => values) })
+    assert run.status.success?, run.error
+    run.output
+  end
+
+  def test_the_extension_reads_what_the_core_has_proven
+    assert_operator told_by_twin("code").scan('"type":"HEAPLINE_CODE"').size, :>, 100
+    assert_includes told_by_twin("dump"), LOCAL
+  end
+
+  def test_the_extension_reads_nothing_where_fields_were_found_elsewhere
+    wrong = row.dup.tap { |values| values[fields.index("iseq_body")] += WORD }
+    assert_equal REFUSED, told_by_twin("code", wrong)
+    assert_equal REFUSED, told_by_twin("code", heapline: "keep,quiet,api")
+    dump = told_by_twin("dump", wrong)
+    refute_includes dump, LOCAL
+    [dump, told_by_twin("stacks", wrong)].each { |told| assert_includes told, '"type":"HEAPLINE_END"' }
+  end
+
   private
 
   def rows
