@@ -100,6 +100,16 @@ class AnyProgramTest < Minitest::Test
     end
   end
 
+  def test_what_needs_a_vm_says_so_at_once
+    while_cat_runs("--blocks") do |pid|
+      [%w[leaks], %w[trim], %w[stack], %w[pages], %w[code], %w[heap dump -o x.json]].each do |words|
+        run_heapline(*words, pid.to_s, "--timeout", "1000")
+        assert_match(/\Aheapline: no Ruby runs in process #{pid}, which is what would answer; .* need none\n\z/, @err)
+        assert_equal 1, @status.exitstatus, words
+      end
+    end
+  end
+
   # `heapline --any cat` that waits for its input; yields the pid once it is counted.
   def while_cat_runs(*options)
     words = [RbConfig.ruby, EXE, "run", "-q", "--any", *options, "cat"]

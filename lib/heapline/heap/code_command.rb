@@ -98,7 +98,7 @@ module Heapline
       end
 
       def of_process(word)
-        entry = Processes::RunningProcess.find([word], @env, dead: "it has no code any more")
+        entry = Processes::RunningProcess.find([word], @env, dead: "it has no code any more", ruby: true)
         lines = "".b
         inquiry = Processes::TwinInquiry.new(entry, :code, collect: @options[:gc])
         inquiry.read(timeout: timeout, waiting: ->(why) { say_waiting(entry, why) }) { |bytes| lines << bytes }

@@ -20,7 +20,7 @@ module Heapline
         words = parse(argv)
         raise UsageError, "where to? give -o FILE" unless @options[:output]
 
-        entry = Processes::RunningProcess.find(words, @env, dead: "it has no objects any more")
+        entry = Processes::RunningProcess.find(words, @env, dead: "it has no objects any more", ruby: true)
         report(entry, dump(entry))
         Command::OK
       end

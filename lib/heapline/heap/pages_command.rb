@@ -17,7 +17,7 @@ module Heapline
       FORMATS = %w[text json].freeze
 
       def call(argv)
-        entry = Processes::RunningProcess.find(parse(argv), @env, dead: "it has no object heap any more")
+        entry = Processes::RunningProcess.find(parse(argv), @env, dead: "it has no object heap any more", ruby: true)
         chosen.render(ask(entry), @out)
         Command::OK
       end

@@ -22,7 +22,7 @@ module Heapline
       attr_reader :texts
 
       def initialize(words, env, err, since: false, reachable: false, timeout: TIMEOUT)
-        @entry = Processes::RunningProcess.find(words, env, dead: "its blocks are gone")
+        @entry = Processes::RunningProcess.find(words, env, dead: "its blocks are gone", ruby: true)
         @asked = [since ? true : false, reachable ? true : false]
         @err = err
         @timeout = timeout

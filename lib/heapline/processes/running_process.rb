@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../errors"
+require_relative "../accounting/flight"
 require_relative "../accounting/flight_directory"
 require_relative "../figures/typed"
 
@@ -12,16 +13,29 @@ module Heapline
       TIMEOUT = 10.0
 
       # FlightDirectory::Entry. Raises UsageError where `words` are not one PID, FlightError where there is no such
-      # process; `dead` is what a dead one cannot give.
-      def self.find(words, env, dead:)
+      # process, Error where no Ruby runs in it. `dead` is what a dead one cannot give; ruby: does Ruby's VM answer?
+      def self.find(words, env, dead:, ruby: false)
         pid, *others = words
         raise UsageError, "which process? give one PID" unless pid.to_s.match?(/\A\d{1,10}\z/) && others.empty?
 
         entry = Accounting::FlightDirectory.new(env).fetch(pid.to_i)
-        return entry if entry.alive?
+        unless entry.alive?
+          raise FlightError, "process #{pid} is dead: #{dead}; what it held last: heapline report #{pid}"
+        end
 
-        raise FlightError, "process #{pid} is dead: #{dead}; what it held last: heapline report #{pid}"
+        check_ruby(entry) if ruby
+        entry
       end
+
+      # The core notes the allocator when it has looked for Ruby.
+      def self.check_ruby(entry)
+        version, allocator = Accounting::Flight.header(entry.path).values_at(:ruby, :allocator)
+        return if allocator.empty? || !version.empty?
+
+        raise Error, "no Ruby runs in process #{entry.pid}, which is what would answer; report, top, rss, baseline " \
+                     "and record need none"
+      end
+      private_class_method :check_ruby
 
       private
 

@@ -65,7 +65,7 @@ module Heapline
       FORMATS = %w[text json].freeze
 
       def call(argv)
-        entry = RunningProcess.find(parse(argv), @env, dead: "it has no threads any more")
+        entry = RunningProcess.find(parse(argv), @env, dead: "it has no threads any more", ruby: true)
         lines = "".b
         late = ->(why) { say_waiting(entry, why) }
         TwinInquiry.new(entry, :stacks).read(timeout: timeout, waiting: late) do |bytes|

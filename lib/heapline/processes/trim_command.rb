@@ -17,7 +17,7 @@ module Heapline
       SUMMARY = "Let a process give freed memory back to the kernel"
 
       def call(argv)
-        entry = RunningProcess.find(parse(argv), @env, dead: "it has nothing to give back")
+        entry = RunningProcess.find(parse(argv), @env, dead: "it has nothing to give back", ruby: true)
         inquiry = FiguresInquiry.new(entry)
         figures = inquiry.ask(timeout: timeout, trim: true)
         raise Error, problem(entry, inquiry.why) unless figures

@@ -25,6 +25,15 @@ module Heapline
         assert_match(/4712 has no flight file/, assert_raises(FlightError) { find("4712") }.message)
       end
 
+      # Whose core has looked for one.
+      def test_a_process_without_ruby
+        own_flight(ruby: "", allocator: "glibc 2.41")
+        error = assert_raises(Error) { RunningProcess.find([Process.pid.to_s], environment, dead: "", ruby: true) }
+        assert_match(/\Ano Ruby runs in process #{Process.pid}, /, error.message)
+        own_flight(ruby: "", allocator: "")
+        assert_equal Process.pid, RunningProcess.find([Process.pid.to_s], environment, dead: "", ruby: true).pid
+      end
+
       def test_what_is_no_pid
         [[], ["x"], %w[1 2], ["1.5"]].each { |words| assert_raises(UsageError) { find(*words) } }
       end
