@@ -14,7 +14,7 @@ module Heapline
       # Names come in as data; require-trusted-types-for makes the browser refuse to read text as markup.
       POLICY = "default-src 'none'; script-src '%<script>s'; style-src '%<style>s'; img-src data:; " \
                "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-      PAGE = <<~HTML
+      HEAD = <<~HTML
         <!DOCTYPE html>
         <html lang="en">
         <head>
@@ -26,6 +26,8 @@ module Heapline
         <style>%<style>s</style>
         </head>
         <body>
+      HTML
+      BODY = <<~HTML
         <noscript>This report is shown by a script that is part of it: allow scripts for this file.</noscript>
         <script type="application/json" id="data">%<data>s</script>
         <script>%<script>s</script>
@@ -39,6 +41,19 @@ module Heapline
         text.gsub(/[&<>"]/, ESCAPES)
       end
 
+      # A page down to its body, as text. title: made inert here. policy: of what may be in it, with places for the
+      # hashes of its style (text) and of `others`.
+      def self.head(title, policy:, style:, **others)
+        policy = format(policy, style: digest(style), **others.transform_values { |text| digest(text) })
+        format(HEAD, policy: policy, title: escape("#{Inert.text(title)} · heapline"), style: style)
+      end
+
+      # As the policy names what is between the tags.
+      def self.digest(text)
+        "sha256-#{[Digest::SHA256.digest(text)].pack("m0")}"
+      end
+      private_class_method :digest
+
       # script: name of the script in ASSETS
       def initialize(script)
         @script = script
@@ -47,9 +62,8 @@ module Heapline
       # Write the page to `io`; data: Hash that the script reads; title: of the page, made inert here.
       def write(io, title:, data:)
         script = asset(@script)
-        style = asset("report.css")
-        policy = format(POLICY, script: digest(script), style: digest(style))
-        io.write(format(PAGE, policy: policy, title: heading(title), style: style, script: script, data: json(data)))
+        io.write(Document.head(title, policy: POLICY, style: asset("report.css"), script: script),
+                 format(BODY, script: script, data: json(data)))
       end
 
       private
@@ -58,18 +72,9 @@ module Heapline
         File.read(File.join(ASSETS, name), encoding: "UTF-8")
       end
 
-      # As the policy names what is between the tags.
-      def digest(text)
-        "sha256-#{[Digest::SHA256.digest(text)].pack("m0")}"
-      end
-
       # Nothing in it can end the block that it stands in.
       def json(data)
         JSON.generate(data).gsub("<", '\u003c')
-      end
-
-      def heading(title)
-        Document.escape("#{Inert.text(title)} · heapline")
       end
     end
 

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "digest"
 require_relative "svg"
 require_relative "variant_table"
 require_relative "words"
@@ -27,18 +26,7 @@ module Heapline
         }
         #{Svg::STYLE}
       CSS
-      PAGE = <<~HTML
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="%<policy>s">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="referrer" content="no-referrer">
-        <title>%<title>s · heapline</title>
-        <style>%<style>s</style>
-        </head>
-        <body>
+      BODY = <<~HTML
         <h1>Replay of %<title>s</h1>
         %<body>s
         </body>
@@ -47,8 +35,9 @@ module Heapline
 
       # Write the page to `io`.
       def render(comparison, io)
-        io.write(format(PAGE, policy: format(POLICY, style: digest), title: escape(comparison.plan.name),
-                              style: STYLE, body: body(comparison, Words.new(comparison)).join("\n")))
+        title = comparison.plan.name
+        io.write(Page::Document.head(title, policy: POLICY, style: STYLE),
+                 format(BODY, title: escape(title), body: body(comparison, Words.new(comparison)).join("\n")))
       end
 
       private
@@ -57,10 +46,6 @@ module Heapline
         advice = words.advice.map { |parts| parts.join(" · ") }
         [soft(words.facts.drop(1)), soft(words.manner), section("Recommendation", lines(advice)),
          section("Figures", table(comparison)), picture(comparison), *notes(comparison)]
-      end
-
-      def digest
-        "sha256-#{[Digest::SHA256.digest(STYLE)].pack("m0")}"
       end
 
       def escape(text)
