@@ -6,9 +6,12 @@ namespace :test do
     Tasks::MinitestRun.new("test:unit", Dir["test/unit/**/*_test.rb"]).run.report
   end
 
-  desc "Tests with real processes under heapline"
-  task integration: :compile do
-    Tasks::MinitestRun.new("test:integration", Dir["test/integration/**/*_test.rb"]).run.report
+  desc "Tests with real processes under heapline; rake test:integration[odd], test:integration[even]: every other file"
+  task :integration, [:half] => :compile do |_, arguments|
+    files = Dir["test/integration/**/*_test.rb"]
+    odd, even = files.partition.with_index { |_, index| index.even? }
+    name = ["test:integration", arguments[:half]].compact.join(":")
+    Tasks::MinitestRun.new(name, { nil => files, "odd" => odd, "even" => even }.fetch(arguments[:half])).run.report
   end
 
   desc "Programs whose every line is known, under a JIT: rake test:planted[yjit], test:planted[zjit]"

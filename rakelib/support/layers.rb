@@ -30,9 +30,10 @@ module Tasks
     # ends what hangs: it is three times what the layer takes on a machine that does nothing else.
     ALL = [
       quick("compile", 15), quick("symbols", 5), quick("docs", 5),
-      layer("matrix[4.0 (shared)]", 50), layer("matrix[3.4]", 50), quick("test:integration", 45),
+      layer("matrix[4.0 (shared)]", 50), layer("matrix[3.4]", 50),
       layer("matrix[3.3]", 40), layer("matrix[4.1 (dev)]", 40), layer("matrix[4.0 (static)]", 40),
-      layer("matrix[3.2]", 40), layer("test:sanitize", 35), layer("fuzz", 30),
+      layer("matrix[3.2]", 40), layer("test:sanitize", 35), quick("test:integration[odd]", 25),
+      quick("test:integration[even]", 25), layer("fuzz", 30),
       layer("lint", 25), layer("soak[300]", 40), layer("cruby[subset]", 25, apart: "cruby"), quick("test:c", 20),
       quick("test:unit", 20),
       layer("test:bench", 20), quick("test:package", 20), layer("gems", 20, apart: "gems"), quick("test:browser", 20),

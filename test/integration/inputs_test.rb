@@ -57,7 +57,7 @@ class InputsTest < Minitest::Test
   end
 
   def test_what_unpacks_to_something_without_an_end
-    Zlib::GzipWriter.open(place("bomb.gz")) { |gz| 20.times { gz.write("\0" * (64 << 20)) } }
+    Zlib::GzipWriter.open(place("bomb.gz"), Zlib::BEST_SPEED) { |gz| 20.times { gz.write("\0" * (64 << 20)) } }
     all(place("bomb.gz"), LARGE) { |words, result| refused(words, result) }
   end
 
