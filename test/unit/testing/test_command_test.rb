@@ -27,8 +27,8 @@ class TestCommandTest < Minitest::Test
     assert_in_delta 1_000_000, suite.test("CartTest#test_leaks")[:retained_bytes], 50_000
     assert_in_delta 3_000_000, suite.test("CartTest#test_peaks")[:peak_bytes], 50_000
     assert_in_delta 0, suite.test("CartTest#test_peaks")[:retained_bytes], 50_000
-    assert_equal path("suite_test.rb"), suite.test("CartTest#test_keeps")[:file]
-    assert_equal 6, suite.test("CartTest#test_keeps")[:line]
+    assert_equal path("suite_test.rb"), suite.test("CartTest#test_keeps")[:path]
+    assert_equal 6, suite.test("CartTest#test_keeps")[:lineno]
   end
 
   def test_the_block_at_the_end

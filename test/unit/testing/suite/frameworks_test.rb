@@ -105,7 +105,7 @@ class RSpecHookTest < Minitest::Test
     skip "RSpec is not installed" if suite.err.include?("no rspec")
     names = suite.tests.to_h { |test| [test[:name], !test[:grows].nil?] }
     assert_equal({ "Cart fails" => false, "Cart is clean" => false, "Cart keeps" => true, "Cart leaks" => true }, names)
-    assert_equal 5, suite.test("Cart keeps")[:line]
+    assert_equal 5, suite.test("Cart keeps")[:lineno]
     out, = alone(ruby, "-e", LOAD, "./cart_spec.rb", "--no-color")
     assert_equal out.gsub(/\d+\.\d+/, "0"), suite.out.gsub(/\d+\.\d+/, "0")
     assert_equal 1, suite.status.exitstatus
