@@ -59,7 +59,7 @@ module Heapline
         return ok("Ruby", RUBY_DESCRIPTION) if RUBY_ENGINE == "ruby" && known_ruby?
 
         note("Ruby", "#{RUBY_DESCRIPTION}: unknown to this heapline, which knows CRuby 3.1 to 4.1",
-             "lines are then found through Ruby's public API; a newer heapline may know it")
+             "what lies where in it is found out, or left alone: see layout and objects; a newer heapline may know it")
       end
 
       def known_ruby?
@@ -110,7 +110,8 @@ module Heapline
       def layout
         found = @probe.snapshot.layout
         state, text, remedy = LAYOUTS.fetch(found[:outcome])
-        Finding.new(name: "layout", state: state, text: format(text, **found) + proof(found), remedy: remedy)
+        elsewhere = found[:found].to_s.empty? ? "each as in the newest version in heapline's table" : found[:found]
+        Finding.new(name: "layout", state: state, text: format(text, found: elsewhere) + proof(found), remedy: remedy)
       end
 
       def proof(found)
