@@ -279,6 +279,7 @@ static VALUE convert(VALUE argument) {
     put_totals(hash, &reading->totals, reading->whole == TALLIED);
     rbhl_put(hash, "object_rows", object_rows(&reading->sums));
     rbhl_put(hash, "rows", reading->order ? UINT2NUM(reading->rows) : Qnil);
+    rbhl_put_number(hash, "counted", reading->totals.sites);
     if (reading->order && reading->choice.written) {
         rbhl_put(hash, "written", rbhl_rows(&reading->copy, &reading->sums, &reading->order, reading->ordered));
     } else if (reading->whole == YIELDED) {

@@ -64,6 +64,7 @@ void hl_sites_total(const struct hl_flight_sums *sums, struct hl_totals *totals)
             totals->live_quiet_bytes = hl_count_live_bytes(&site->count);
             continue;
         }
+        totals->sites += (uint64_t)(hl_site_counted(site) != 0);
         add(live_of(totals, number, site->kind), (uint64_t)hl_count_live_bytes(&site->count));
         hl_count_add(&totals->all.count, &site->count);
         add(&totals->all.growth_bytes, (uint64_t)growth_bytes(sums, number));

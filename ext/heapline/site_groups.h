@@ -56,9 +56,10 @@ struct hl_sum {
     int64_t growth_bytes, growth_blocks, retained_bytes, retained_blocks;
 };
 
-/* Totals of all sites but quiet. */
+/* Totals of all sites but quiet. sites: how many of them there is anything to tell of. */
 struct hl_totals {
     struct hl_sum all;
+    uint64_t sites;
     int64_t live_ruby_bytes, live_native_bytes, live_jit_bytes, live_quiet_bytes;
 };
 

@@ -133,7 +133,8 @@ module Heapline
         end
 
         def snapshot(raw, **counted)
-          sums = { totals: raw[:totals], row_count: raw[:rows], kinds: FlightSites.sums(raw) }
+          sums = { totals: raw[:totals], row_count: raw[:rows], site_count: raw[:counted],
+                   kinds: FlightSites.sums(raw) }
           Snapshot.new(**FlightHeader.attributes(raw, raw[:totals][:live_bytes]), **sums, **counted)
         end
       end

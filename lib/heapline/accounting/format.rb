@@ -37,7 +37,7 @@ module Heapline
                 written: true),
       Entry.new(name: "prometheus", type: :Prometheus, endings: %w[.prom], row: :key, top: 20),
       Entry.new(name: "openmetrics", type: :OpenMetrics, file: "prometheus", endings: [], row: :key, top: 20),
-      Entry.new(name: "html", type: :Html, endings: %w[.html])
+      Entry.new(name: "html", type: :Html, endings: %w[.html], row: :site, top: 50_000)
     ].freeze
     NAMES = ALL.map(&:name).freeze
     # What the reader asked for must have an effect, or be an error.

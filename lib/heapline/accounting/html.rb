@@ -15,9 +15,12 @@ module Heapline
     class Html
       CONTENT_TYPE = "text/html; charset=utf-8"
 
+      # A page of more sites is no help to anyone, and takes longer to write and to open than one waits.
+      MOST = 50_000
+
       # ledger: Processes::Ledger, growth: Growth::History, memory: Processes::ProcessMemory, each or nil. top, sort,
-      # min: see Table::Selection. source: false leaves out the lines of source.
-      def initialize(ledger: nil, growth: nil, memory: nil, top: 0, sort: :growth_bytes, min: 0, source: true)
+      # min: see Table::Selection; top 0 is all. source: false leaves out the lines of source.
+      def initialize(ledger: nil, growth: nil, memory: nil, top: MOST, sort: :growth_bytes, min: 0, source: true)
         @data = PageData.new(ledger: ledger, growth: growth, memory: memory, source: source,
                              selection: Table::Selection.new(top: top, sort: sort, min: min))
       end
@@ -53,11 +56,12 @@ module Heapline
         all = snapshot ? [*snapshot.sites, *snapshot.objects&.sites] : []
         sites = @selection.of(all)
         columns = SiteColumns.new(sites)
+        left_out = snapshot ? [snapshot.site_count || 0, all.size].max - sites.size : 0
         summary = snapshot && Summary.new(snapshot, memory: @memory, ledger: @ledger)
         { version: VERSION, sort: column, **declarations(gcs: !snapshot || snapshot.ruby?),
-          process: summary&.process, tiles: summary&.tiles || [], notes: summary&.notes || [],
+          process: summary&.process, tiles: summary&.tiles || [], notes: [*summary&.notes, *note(left_out)],
           sites: snapshot && columns.to_h, strings: columns.strings,
-          left_out: all.size - sites.size, sources: sources(snapshot, sites),
+          left_out: left_out, sources: sources(snapshot, sites),
           ledger: ledger, growth: @growth && GrowthData.new(@growth).to_h }
       end
 
@@ -69,6 +73,15 @@ module Heapline
           { figure: one.figure, unit: one.unit, help: one.help, longest: one.longest == true }
         end
         { columns: Figures::SiteFigures.declared(gcs: gcs), figures: figures }
+      end
+
+      # Where nobody asked for fewer sites, the reader is told at the top.
+      def note(left_out)
+        return unless left_out.positive? && @selection.top == Html::MOST
+
+        shown, others = [Html::MOST, left_out].map { |number| Units.count(number) }
+        "These are the #{shown} sites with the largest figures: #{others} others are in the totals, and in no sum " \
+          "below. --top 0 writes all."
       end
 
       # Number of a site => [number of the first line, lines].

@@ -14,7 +14,8 @@ module Heapline
     #
     # A snapshot that was read for some of its rows (Flight::Wanted) has those in `sites`, or in `written`, as
     # Native::Rows, which the format that writes them releases; `totals` are of all, row_count is how many rows there
-    # were to choose from, and `kinds` two Sites with what lives by Ruby lines and by others.
+    # were to choose from, site_count how many sites there are, and `kinds` Sites with what lives by Ruby lines and by
+    # others.
     class Snapshot
       include Places::SiteCollection
 
@@ -22,7 +23,9 @@ module Heapline
       ATTRIBUTES = %i[pid start_ticks parent forked_from forked_from_ticks command ruby allocator started_at ended_at
                       state generation gc_count baseline baseline_at baseline_kind peak_bytes peak_at own_bytes
                       flight_bytes threads attribution layout quiet failures figures taken_at moved_bytes sites objects
-                      totals row_count kinds written].freeze
+                      totals row_count site_count kinds written].freeze
+      # What is known of all sites where `sites` may be some of them.
+      OF_ALL = %i[totals row_count site_count kinds written].freeze
       GROUPS = {
         gem: ->(site) { site.location.gem },
         file: ->(site) { site.location.path },
@@ -84,7 +87,7 @@ module Heapline
 
       # A copy with other attributes. Sums are of the sites.
       def with(**changes)
-        kept = changes.key?(:sites) ? ATTRIBUTES - %i[totals row_count kinds written] : ATTRIBUTES
+        kept = changes.key?(:sites) ? ATTRIBUTES - OF_ALL : ATTRIBUTES
         self.class.new(**kept.to_h { |name| [name, public_send(name)] }, **changes)
       end
     end

@@ -19,6 +19,8 @@ module Heapline
 
       # What is live, where no gems and libraries are named.
       ALL = "live"
+      # Where all that lives is of sites that were not read.
+      OTHERS = Places::Location.new(special: "(other sites)")
 
       # ruby, jit, native: what is resident of live blocks. untouched: bytes of live blocks that are not, at least so
       # many. transient: of these, the transient heap's.
@@ -46,11 +48,13 @@ module Heapline
       private
 
       def divide(snapshot, drill)
-        lines, rest = (drill ? snapshot : snapshot.kinds || snapshot).partition { |site| site.kind == :ruby }
+        lines, rest = (drill ? all_sites(snapshot) : snapshot.kinds || snapshot).partition { |site| site.kind == :ruby }
         jits, rest = rest.partition { |site| site.location.jit? }
         rest += [snapshot.quiet].compact
         @jit = live(jits, drill) { |site| site.location.special }
-        @ruby = live(lines, drill) { |site| site.location.gem || Accounting::Snapshot::UNNAMED[:gem] }
+        @ruby = live(lines, drill) do |site|
+          site.location.gem || site.location.special || Accounting::Snapshot::UNNAMED[:gem]
+        end
         @native = live(rest, drill) { |site| site.location.library || site.location.special || "ruby" }
         @records = { "records on live blocks" => [snapshot.live_blocks, 0].max * RECORD }
       end
@@ -59,6 +63,25 @@ module Heapline
         return { ALL => sites.sum(&:live_bytes) } unless drill
 
         sites.group_by(&).transform_values { |same| same.sum(&:live_bytes) }
+      end
+
+      # The sites, and what lives of those that were not read, as one of each kind.
+      def all_sites(snapshot)
+        return snapshot.sites unless snapshot.row_count
+
+        shown = snapshot.sites.group_by { |site| nature(site) }.transform_values { |same| same.sum(&:live_bytes) }
+        others = snapshot.kinds.map do |kind|
+          place = kind.location.jit? ? kind.location : OTHERS
+          Accounting::Site.new(**kind.to_h, location: place,
+                                            live_bytes: kind.live_bytes - shown.fetch(nature(kind), 0))
+        end
+        snapshot.sites + others
+      end
+
+      def nature(site)
+        return :ruby if site.kind == :ruby
+
+        site.location.jit? ? :jit : :native
       end
 
       # mapped: of glibc's blocks in mappings of their own, what is not resident. And what lives beyond all that is

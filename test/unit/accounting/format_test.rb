@@ -84,9 +84,10 @@ module Heapline
     def test_a_choice_is_enough
       flight do |path|
         all = Accounting::Flight.read(path)
-        %w[text json csv collapsed prometheus openmetrics].product([nil, *Format::GROUPS.keys], %i[growth blocks life],
-                                                                   [nil, 3], [0, 9000]) do |name, by, sort, top, min|
-          next if by && name.end_with?("collapsed", "metrics", "prometheus")
+        names = %w[text json csv collapsed html prometheus openmetrics]
+        names.product([nil, *Format::GROUPS.keys], %i[growth blocks life],
+                      [nil, 3], [0, 9000]) do |name, by, sort, top, min|
+          next if by && name.end_with?("collapsed", "html", "metrics", "prometheus")
 
           options = { by: by, sort: sort, top: top, min: min }.compact
           chosen = Accounting::Flight.read(path, wanted: Format.wanted(name, **options))

@@ -98,6 +98,20 @@ module Heapline
         assert_equal 1, found[:left_out]
       end
 
+      # A page of a million sites is no help to anyone: it says of how many it is.
+      def test_a_page_has_so_many_sites_at_most
+        most = Html::MOST
+        many = snapshot.with(sites: Array.new(most + 2) { |line| site("a.rb", line, live_bytes: line) })
+        page = StringIO.new.tap { |io| Html.new(source: false).render(many, io) }.string
+        found = JSON.parse(page[%r{id="data">(.*?)</script>}m, 1])
+        assert_equal [most, 2], [found["sites"]["line"].size, found["left_out"]]
+        assert_equal ["These are the 50,000 sites with the largest figures: 2 others are in the totals, " \
+                      "and in no sum below. --top 0 writes all."], found["notes"]
+        assert_equal most + 2, data(many, top: 0, source: false)[:sites][:line].size
+        assert_equal most, Format.wanted("html").top
+        assert_empty data(many, top: 2, source: false)[:notes], "who asked for two knows that there are others"
+      end
+
       def test_the_columns_as_they_are_declared
         life = data(leaky)[:columns].find { |column| column[:key] == :life }
         assert_equal({ key: :life, title: "life GCs", unit: :generations, rank: 4, figure: :age_sum, per: :frees,

@@ -98,6 +98,20 @@ module Heapline
         assert_equal({ "rack" => 300_000 }, divide(0, drill: true).ruby)
         assert_equal({ "live" => 300_000 }, divide(0).ruby)
       end
+
+      # Of a million sites few are read, and what all of a kind hold.
+      def test_the_drill_down_of_some_sites
+        kinds = { ruby: ["(ruby)", 350_000], special: ["(JIT)", 7_000], native: ["(native)", 20_000] }
+        kinds = kinds.map do |kind, (name, bytes)|
+          Accounting::Site.new(**Accounting::Site::ZERO, kind: kind, live_bytes: bytes,
+                                                         location: Places::Location.new(special: name))
+        end
+        some = snapshot.with(sites: [site("/g/gems/rack-1.0/a.rb", 1, live_bytes: 300_000)], row_count: 9, kinds: kinds)
+        parts = MemoryParts.new(map_of([0x1000, 0x201000, "rw-p", "[heap]", 1024, ""]))
+        malloc = MallocMemory.new(Accounting::OwnFigures.new(arenas: []), parts, some, 0, drill: true)
+        assert_equal({ "rack" => 300_000, "(other sites)" => 50_000 }, malloc.ruby)
+        assert_equal([{ "(JIT)" => 7_000 }, { "(other sites)" => 20_000 }], [malloc.jit, malloc.native])
+      end
     end
   end
 end
