@@ -85,7 +85,8 @@ static uint64_t choose(struct hl_flight_sums *sums, const unsigned char *data) {
     hl_sites_total(sums, &before);
     if (hl_sites_group(sums, (enum hl_group_by)(data[0] % (HL_BY_TAG + 1)), &problem)) abort();
     hl_sites_total(sums, &after);
-    if (memcmp(&before.count, &after.count, sizeof(before.count)) || before.growth_bytes != after.growth_bytes) abort();
+    if (memcmp(&before.all.count, &after.all.count, sizeof(before.all.count))) abort();
+    if (before.all.growth_bytes != after.all.growth_bytes) abort();
     const enum hl_figure figure = (enum hl_figure)(data[1] % (HL_MEAN_AGE + 1));
     if (hl_sites_choose(sums, figure, 5, data[0], &rows, &problem)) abort();
     return order(sums, figure, 5) + order(sums, figure, 0);
