@@ -24,7 +24,8 @@ module Heapline
       # What it writes is no text.
       BINARY = true
       DEFAULT_TYPE = "inuse_space"
-      # zlib: deflate behind a gzip header without time and name.
+      # zlib: deflate behind a gzip header without time and name. At its best speed: the default takes six times as
+      # long, a third of the whole, and a million sites are 1 % smaller.
       GZIP = Zlib::MAX_WBITS + 16
       MAPPING = 1
 
@@ -36,7 +37,7 @@ module Heapline
 
       # Write the profile to `io`, which must not change its bytes (binmode).
       def render(snapshot, io)
-        deflate = Zlib::Deflate.new(Zlib::DEFAULT_COMPRESSION, GZIP)
+        deflate = Zlib::Deflate.new(Zlib::BEST_SPEED, GZIP)
         profile(snapshot) { |bytes| io.write(deflate.deflate(bytes)) }
         io.write(deflate.finish)
       ensure
