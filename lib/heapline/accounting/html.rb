@@ -59,7 +59,7 @@ module Heapline
         left_out = snapshot ? [snapshot.site_count || 0, all.size].max - sites.size : 0
         summary = snapshot && Summary.new(snapshot, memory: @memory, ledger: @ledger)
         { version: VERSION, sort: column, **declarations(gcs: !snapshot || snapshot.ruby?),
-          process: summary&.process, tiles: summary&.tiles || [], notes: [*summary&.notes, *note(left_out)],
+          process: summary&.process, tiles: summary&.tiles || [], notes: [*summary&.notes, *note(sites.size, left_out)],
           sites: snapshot && columns.to_h, strings: columns.strings,
           left_out: left_out, sources: sources(snapshot, sites),
           ledger: ledger, growth: @growth && GrowthData.new(@growth).to_h }
@@ -76,10 +76,10 @@ module Heapline
       end
 
       # Where nobody asked for fewer sites, the reader is told at the top.
-      def note(left_out)
-        return unless left_out.positive? && @selection.top == Html::MOST
+      def note(shown, left_out)
+        return unless left_out.positive? && @selection.top == Html::MOST && shown == Html::MOST
 
-        shown, others = [Html::MOST, left_out].map { |number| Units.count(number) }
+        shown, others = [shown, left_out].map { |number| Units.count(number) }
         "These are the #{shown} sites with the largest figures: #{others} others are in the totals, and in no sum " \
           "below. --top 0 writes all."
       end

@@ -9,7 +9,8 @@ require_relative "collapsed"
 module Heapline
   module Accounting
     # A snapshot for https://www.speedscope.app: two profiles, live and allocated bytes, over the frames of Stacks, and
-    # the same of the slots of Ruby objects where they were accounted. The layout is that of
+    # the same of the slots of Ruby objects where they were accounted. Where nobody says how many sites, those beyond
+    # the first MOST are one stack, so that the sums are those of the process. The layout is that of
     # https://www.speedscope.app/file-format-schema.json. Output is ASCII.
     class Speedscope
       CONTENT_TYPE = "application/json"
@@ -18,9 +19,12 @@ module Heapline
       PROFILES = { "live bytes" => :live_bytes, "allocated bytes" => :bytes_allocated }.freeze
       OBJECTS = { "live objects (bytes of slots)" => :live_bytes,
                   "allocated objects (bytes of slots)" => :bytes_allocated }.freeze
+      # Stacks of more sites are more than a browser draws, and take longer to write than one waits.
+      MOST = 50_000
+      OTHERS = Places::Location.new(special: "(other sites)")
 
-      # top, sort, min: see Selection; the defaults write all.
-      def initialize(top: 0, sort: :live_bytes, min: 0)
+      # top, sort, min: see Selection; top 0 is all.
+      def initialize(top: MOST, sort: :live_bytes, min: 0)
         @selection = Table::Selection.new(top: top, sort: sort, min: min)
       end
 
@@ -43,7 +47,16 @@ module Heapline
 
       def profiles(kinds, collection)
         sites = @selection.of(collection.sites)
+        sites += [others(collection, sites)] if @selection.top == MOST && sites.size == MOST
         kinds.map { |title, figure| profile(title, @stacks.widths(sites, figure)) }
+      end
+
+      def others(collection, sites)
+        left = PROFILES.each_value.to_h do |figure|
+          all = collection.is_a?(Snapshot) ? collection.public_send(figure) : collection.sites.sum(&figure)
+          [figure, all - sites.sum(&figure)]
+        end
+        Site.new(location: OTHERS, **left)
       end
 
       def profile(title, widths)

@@ -84,10 +84,10 @@ module Heapline
     def test_a_choice_is_enough
       flight do |path|
         all = Accounting::Flight.read(path)
-        names = %w[text json csv collapsed html prometheus openmetrics]
+        names = %w[text json csv collapsed speedscope html prometheus openmetrics]
         names.product([nil, *Format::GROUPS.keys], %i[growth blocks life],
                       [nil, 3], [0, 9000]) do |name, by, sort, top, min|
-          next if by && name.end_with?("collapsed", "html", "metrics", "prometheus")
+          next if by && name.end_with?("collapsed", "html", "metrics", "prometheus", "speedscope")
 
           options = { by: by, sort: sort, top: top, min: min }.compact
           chosen = Accounting::Flight.read(path, wanted: Format.wanted(name, **options))

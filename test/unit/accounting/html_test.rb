@@ -102,14 +102,17 @@ module Heapline
       def test_a_page_has_so_many_sites_at_most
         most = Html::MOST
         many = snapshot.with(sites: Array.new(most + 2) { |line| site("a.rb", line, live_bytes: line) })
-        page = StringIO.new.tap { |io| Html.new(source: false).render(many, io) }.string
-        found = JSON.parse(page[%r{id="data">(.*?)</script>}m, 1])
+        found, large = [0, most].map do |min|
+          page = StringIO.new.tap { |io| Html.new(source: false, min: min).render(many, io) }.string
+          JSON.parse(page[%r{id="data">(.*?)</script>}m, 1])
+        end
         assert_equal [most, 2], [found["sites"]["line"].size, found["left_out"]]
         assert_equal ["These are the 50,000 sites with the largest figures: 2 others are in the totals, " \
                       "and in no sum below. --top 0 writes all."], found["notes"]
         assert_equal most + 2, data(many, top: 0, source: false)[:sites][:line].size
         assert_equal most, Format.wanted("html").top
         assert_empty data(many, top: 2, source: false)[:notes], "who asked for two knows that there are others"
+        assert_equal [most, []], large.values_at("left_out", "notes"), "who asked for large ones knows it too"
       end
 
       def test_the_columns_as_they_are_declared

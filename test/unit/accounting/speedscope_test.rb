@@ -34,10 +34,16 @@ module Heapline
         profile["samples"].map { |frames| frames.map { |frame| names[frame] } }.zip(profile["weights"])
       end
 
-      # As many as are no arguments of one call.
+      # As many as are no arguments of one call; what is beyond the first 50,000 is one stack, unless all are asked for.
       def test_many_frames
-        many = leaky.with(sites: Array.new(150_000) { |line| site("a.rb", line, live_bytes: 1, bytes_allocated: 1) })
-        assert_equal 150_002, Speedscope.new.to_h(many).dig(:shared, :frames).size
+        many = leaky.with(sites: Array.new(150_000) { |line| site("a.rb", line, live_bytes: 1, bytes_allocated: 2) })
+        assert_equal 150_002, Speedscope.new(top: 0).to_h(many).dig(:shared, :frames).size
+        document = JSON.parse(rendered(Speedscope, many))
+        assert_equal 50_003, document["shared"]["frames"].size
+        assert_equal [["(other sites)"], 100_000], samples(document, "live bytes").first
+        assert_equal [["(other sites)"], 200_000], samples(document, "allocated bytes").first
+        assert_equal [150_000, 300_000], (document["profiles"].map { |profile| profile["endValue"] })
+        assert_equal 7, Speedscope.new(top: 7).to_h(many)[:profiles].first[:endValue]
       end
 
       def test_it_is_what_the_schema_says
