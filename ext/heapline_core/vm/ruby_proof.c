@@ -11,6 +11,7 @@
 #include "platform/system_call.h"
 #include "platform/text.h"
 #include "state/block_map.h"
+#include "state/guard.h"
 #include "state/trailer.h"
 #include "vm/ruby_frame.h"
 #include "vm/ruby_vm.h"
@@ -490,11 +491,17 @@ static void decide(enum outcome outcome) {
     }
 }
 
+/* In a child, it may be another one. */
+static int is_main_thread(void) {
+    return &hl_thread == hl_ruby.main_thread || getpid() == (pid_t)syscall(SYS_gettid);
+}
+
+/* Come to for each new place until the outcome is known: while the VM boots there are thousands without a line, for
+ * which no system call is made. */
 HL_COLD void hl_ruby_proof_look(void) {
     struct hl_layout_figures *figures = &hl_flight.header->layout;
-    if (getpid() != (pid_t)syscall(SYS_gettid) || !hl_ruby_may_be_asked()) return;
+    if (!is_main_thread() || !hl_ruby_may_be_asked() || !ask_public()) return;
     const uint64_t begin = hl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (!ask_public()) return;
     if (!figures->looks++) begin_anew();
     const enum outcome outcome = compare();
     figures->lines = seen.lines;

@@ -13,6 +13,7 @@
 #include "flight/library.h"
 #include "platform/text.h"
 #include "state/block_map.h"
+#include "state/guard.h"
 #include "state/location_epochs.h"
 #include "state/options.h"
 #include "state/trailer.h"
@@ -261,6 +262,7 @@ int hl_ruby_attach(void (*ended)(void)) {
     hl_value thread = hl_ruby.rb_thread_current();
     if (!thread || thread & 7 || (*(uintptr_t *)thread & 0x1f) != 0x0c /* T_DATA */) return 0;
     hl_ruby.attached = 1;
+    hl_ruby.main_thread = &hl_thread;
     if (hl_ruby.rb_intern) hl_ruby.attached_name = hl_ruby.rb_intern("__attached__");
     on_end = ended;
     hl_flight.header->attribution = HL_ATTRIBUTION_PUBLIC;

@@ -134,6 +134,7 @@ struct hl_ruby {
     unsigned major, minor;
     uint32_t version_known; /* there is a row for it: what is no field of the layout is as in it */
     uint32_t attached;
+    const void *main_thread;      /* its hl_thread: the one that attached */
     uint32_t public_only;         /* enum hl_public; not 0: attribution through rb_profile_frames */
     intptr_t locals, locals_size; /* where the ec is sought, relative to the thread pointer */
     uint32_t moves_names;         /* 3.2: names of classes lie in blocks that the VM reallocates */
