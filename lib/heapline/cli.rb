@@ -55,6 +55,7 @@ module Heapline
       name, rest = choose(argv)
       command = command(name).new(env: env, out: out, err: err)
       status = command.call(rest)
+      suggest(argv.first, env, err) if status == Command::NOT_FOUND && rest == argv
       out.flush
       status
     rescue *MISTAKES => e
@@ -83,6 +84,16 @@ module Heapline
       COMMANDS.key?(first) ? [first, argv.drop(1)] : ["run", argv]
     end
 
+    # What is neither a command nor a program may be nearly a command.
+    def self.suggest(word, env, err)
+      require "did_you_mean"
+      meant = DidYouMean::SpellChecker.new(dictionary: COMMANDS.keys).correct(word).first
+      found = Command::Program.new(word, env["PATH"]).status != Command::NOT_FOUND # whose own status it was
+      Command.say(err, "is it `heapline #{meant}`?") if meant && !found
+    rescue LoadError
+      nil
+    end
+
     # [what is said of an exception, the exit status where none is known].
     def self.problem(error, name)
       case error
@@ -99,6 +110,6 @@ module Heapline
       "a mistake in heapline itself, please report it: #{error.class}: #{error.message.lines.first&.chomp} (#{place})"
     end
 
-    private_class_method :choose, :problem, :mistake
+    private_class_method :choose, :suggest, :problem, :mistake
   end
 end

@@ -32,6 +32,7 @@ module Heapline
       KEPT_SECONDS = 7 * 24 * 3600
       # So many files are looked at; the rest is said to be there.
       LIMIT = 1000
+      SHOWN = 5 # of those that run, where another was asked for
 
       attr_reader :path
 
@@ -56,10 +57,10 @@ module Heapline
         entries.select { |entry| entry.pid == pid }.min_by { |entry| entry.alive? ? 0 : 1 }
       end
 
-      # The same, or a FlightError that says where there is none.
+      # The same, or a FlightError that says where there is none, and which there are.
       def fetch(pid)
         find(pid) || raise(FlightError, "process #{pid} has no flight file in #{path}: was it started with heapline, " \
-                                        "by this user? `heapline ps` lists those that were")
+                                        "by this user? `heapline ps` lists those that were#{some_that_run}")
       end
 
       # Remove the file of a dead process. False where it is gone already.
@@ -85,6 +86,11 @@ module Heapline
       end
 
       private
+
+      def some_that_run
+        pids = entries.lazy.select(&:alive?).map(&:pid).first(SHOWN)
+        pids.empty? ? "" : ", as #{pids.join(", ")}"
+      end
 
       def choose(env)
         given = env["HEAPLINE_DIR"]

@@ -86,9 +86,20 @@ module Heapline
       def parse(argv)
         return argv.dup if parsing == :order && !argv.first.to_s.start_with?("-")
 
-        parser.public_send(parsing, argv)
+        options = parser
+        options.public_send(parsing, argv)
       rescue OptionParser::ParseError => e
-        raise UsageError, e.message
+        raise UsageError, wrong(options, e)
+      end
+
+      # In one line: an unknown value with those that the option takes, an unknown option with those that are like it.
+      def wrong(options, error)
+        name, value = error.args.join("=").split("=", 2)
+        values = options.top.long[name.delete_prefix("--")]&.pattern if value
+        return "#{name} takes #{values.keys.join(", ")}, not #{value}" if values.is_a?(Hash)
+
+        message, meant = error.message.split("\nDid you mean?")
+        meant ? "#{message}; is it #{meant.split.map { |like| "--#{like}" }.join(" or ")}?" : message
       end
 
       # The same for those that are about a process or a command: the words behind a command are its own, but behind a

@@ -132,6 +132,8 @@ module Heapline
 
       def test_what_cannot_be_run
         assert_equal [127, "heapline: no-such: command not found\n"], heapline("no-such").to_a.values_at(0, 2)
+        assert_equal [127, "heapline: reprot: command not found\nheapline: is it `heapline report`?\n"],
+                     heapline("reprot", "4711").to_a.values_at(0, 2)
         assert_equal 126, heapline("run", "/etc/passwd").status
         assert_equal 2, heapline("run").status
         assert_equal 2, heapline("--quiet").status

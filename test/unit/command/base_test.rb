@@ -23,6 +23,17 @@ module Heapline
         assert_equal [2, "heapline: invalid option: --nonsense (heapline help ps)\n"], [result.status, result.err]
       end
 
+      def test_what_was_meant
+        { %w[report --formt csv] => /invalid option: --formt(; is it --format\?)? \(heapline help report\)/,
+          %w[report --sort grwth] => /--sort takes \w+(, \w+)+, not grwth \(heapline help report\)/,
+          %w[report --format=cvs] => /--format takes text, json, csv, .*, not cvs \(heapline help report\)/,
+          %w[report --form cvs] => /.*cvs.*/ }.each do |words, pattern|
+          result = heapline(*words)
+          assert_equal 2, result.status, words
+          assert_match(/\Aheapline: #{pattern}\n\z/, result.err)
+        end
+      end
+
       # A process has no options of its own: those behind its PID are the command's, as before it.
       def test_options_behind_a_pid
         own_flight

@@ -49,7 +49,7 @@ module Heapline
         own_flight
         { %w[a b] => /one process at a time/, %w[--all ruby] => /either --all or one process/,
           %w[--sort size ruby] => /no such sort key: "size"/, %w[--every 0 ruby] => /0.05 to 86400/,
-          %w[--by line ruby] => /invalid argument/, %w[--sort blocks] => /cannot be sorted by blocks/,
+          %w[--by line ruby] => /--by takes location, .*, not line/, %w[--sort blocks] => /cannot be sorted by blocks/,
           %w[--sort pid ruby] => /cannot be sorted by pid/, %w[--all --by gem] => /--by/ }.each do |words, message|
           result = top(*words)
           assert_equal 2, result.status, words.inspect
