@@ -341,6 +341,43 @@ static void a_child_of_a_flight_in_memory_has_its_own(void) {
     CHECK_EQUAL(*kept, 4711);
 }
 
+enum { FILLER = 3000, NAME_LENGTH = 200 };
+static struct hl_object_class *class;
+static uint32_t names_end;
+
+static void know_the_class(void) {
+    hl_flight_begin_child(NULL, 1);
+    hl_flight_become_child();
+    size_t length;
+    const char *text = hl_flight_text(class->name, &length);
+    CHECK(class->name < hl_flight.header->page_count * HL_PAGE_SIZE / 8);
+    CHECK_EQUAL(length, NAME_LENGTH);
+    CHECK_EQUAL(text[NAME_LENGTH - 1], 'n');
+}
+
+/* The first thread forks while the other one gives the class one name after the other. */
+static void fork_or_name(unsigned number) {
+    char text[NAME_LENGTH];
+    memset(text, 'n', sizeof(text));
+    while (number && !__atomic_load_n(&names_end, __ATOMIC_ACQUIRE))
+        __atomic_store_n(&class->name, hl_flight_string(text, sizeof(text)), __ATOMIC_RELEASE);
+    if (number) return;
+    for (int i = 0; i < 5; i++) CHECK_EQUAL(check_in_child(know_the_class), 0);
+    __atomic_store_n(&names_end, 1, __ATOMIC_RELEASE);
+}
+
+static void a_class_is_brought_before_its_name(void) {
+    CHECK_EQUAL(hl_flight_create(in_directory("named"), &problem), 0);
+    memset(hl_flight_page(hl_flight_pages(FILLER)), 1, (size_t)FILLER * HL_PAGE_SIZE);
+    hl_flight.header->object_directory = hl_flight_pages(HL_OBJECT_DIRECTORY_PAGES);
+    uint32_t *directory = hl_flight_page(hl_flight.header->object_directory);
+    class = hl_flight_page_behind(&directory[HL_OBJECT_ROW_PAGES]);
+    char text[NAME_LENGTH];
+    memset(text, 'n', sizeof(text));
+    class->name = hl_flight_string(text, sizeof(text));
+    core_threads(2, fork_or_name);
+}
+
 static const struct check_test tests[] = {
     {"a_new_file_says_what_it_is", a_new_file_says_what_it_is},
     {"a_directory_whose_name_is_too_long_is_refused", a_directory_whose_name_is_too_long_is_refused},
@@ -364,5 +401,6 @@ static const struct check_test tests[] = {
     {"a_child_goes_on_in_a_file_of_its_own", a_child_goes_on_in_a_file_of_its_own},
     {"a_child_that_counts_nothing_leaves_nothing", a_child_that_counts_nothing_leaves_nothing},
     {"a_child_of_a_flight_in_memory_has_its_own", a_child_of_a_flight_in_memory_has_its_own},
+    {"a_class_is_brought_before_its_name", a_class_is_brought_before_its_name},
 };
 CHECK_MAIN(tests)

@@ -512,13 +512,17 @@ static int bring_others(const struct page_set *brought, uint32_t end) {
 }
 
 /* Sites that are not in the child's header yet may be in its records, and the other way round never: what refers comes
- * before what it refers to, and how many there are between the two. Once written a description never changes (F1). */
+ * before what it refers to, and how many there are between the two. Once written a description never changes (F1), but
+ * for names of classes. */
 static int bring_all(struct page_set *brought, struct hl_flight_header *header) {
     int failed = bring_directory(brought, HL_SITE_DIRECTORY_PAGE, 2);
     if (!failed) failed = bring_directory(brought, HL_LIBRARY_DIRECTORY_PAGE, 1);
     if (!failed) failed = bring_directory(brought, HL_TAG_DIRECTORY_PAGE, 1);
-    if (failed) return failed;
     const struct hl_flight_header *now = hl_flight.header;
+    const uint32_t objects = hl_load32(&now->object_directory); /* the parent may be naming their classes */
+    for (uint32_t i = 0; objects && i < HL_OBJECT_DIRECTORY_PAGES && !failed; i++)
+        failed = bring_directory(brought, objects + i, 1);
+    if (failed) return failed;
     header->site_count = hl_load32(&now->site_count);
     header->library_count = hl_load32(&now->library_count);
     header->tag_count = hl_load32(&now->tag_count);
