@@ -341,9 +341,9 @@ static void a_child_of_a_flight_in_memory_has_its_own(void) {
     CHECK_EQUAL(*kept, 4711);
 }
 
-enum { FILLER = 3000, NAME_LENGTH = 200 };
+enum { FILLER = 3000, NAME_LENGTH = 200, CHILDREN = 5, NAMES_A_CHILD = 20000 };
 static struct hl_object_class *class;
-static uint32_t names_end;
+static uint32_t children;
 
 static void know_the_class(void) {
     hl_flight_begin_child(NULL, 1);
@@ -355,15 +355,24 @@ static void know_the_class(void) {
     CHECK_EQUAL(text[NAME_LENGTH - 1], 'n');
 }
 
-/* The first thread forks while the other one gives the class one name after the other. */
-static void fork_or_name(unsigned number) {
+static void name_the_class(void) {
     char text[NAME_LENGTH];
     memset(text, 'n', sizeof(text));
-    while (number && !__atomic_load_n(&names_end, __ATOMIC_ACQUIRE))
-        __atomic_store_n(&class->name, hl_flight_string(text, sizeof(text)), __ATOMIC_RELEASE);
-    if (number) return;
-    for (int i = 0; i < 5; i++) CHECK_EQUAL(check_in_child(know_the_class), 0);
-    __atomic_store_n(&names_end, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&class->name, hl_flight_string(text, sizeof(text)), __ATOMIC_RELEASE);
+}
+
+/* The first thread forks while the other one gives the class one name after the other. */
+static void fork_or_name(unsigned number) {
+    uint32_t named = 0, child;
+    while (number && (child = __atomic_load_n(&children, __ATOMIC_ACQUIRE)) < CHILDREN) {
+        if (named == (child + 1) * NAMES_A_CHILD) continue;
+        name_the_class();
+        named++;
+    }
+    while (!number && children < CHILDREN) {
+        CHECK_EQUAL(check_in_child(know_the_class), 0);
+        __atomic_fetch_add(&children, 1, __ATOMIC_RELEASE);
+    }
 }
 
 static void a_class_is_brought_before_its_name(void) {
@@ -372,9 +381,7 @@ static void a_class_is_brought_before_its_name(void) {
     hl_flight.header->object_directory = hl_flight_pages(HL_OBJECT_DIRECTORY_PAGES);
     uint32_t *directory = hl_flight_page(hl_flight.header->object_directory);
     class = hl_flight_page_behind(&directory[HL_OBJECT_ROW_PAGES]);
-    char text[NAME_LENGTH];
-    memset(text, 'n', sizeof(text));
-    class->name = hl_flight_string(text, sizeof(text));
+    name_the_class();
     core_threads(2, fork_or_name);
 }
 
