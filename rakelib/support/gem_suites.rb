@@ -22,7 +22,8 @@ module Tasks
     def compare(suite)
       dir = GemHome.install(suite.name, suite.version)
       command = [RbConfig.ruby, "-Ilib", "-Itest", "-I#{GemHome.extensions(dir) || "lib"}"]
-      SuiteComparison.new("gems", dir: dir, command: command, env: { "GEM_PATH" => GemHome.gem_path }, limit: 300)
+      SuiteComparison.new("gems", dir: dir, command: command, env: { "GEM_PATH" => GemHome.gem_path }, limit: 300,
+                                  together: false)
                      .run(Dir.glob(suite.files, base: dir).sort.map { |file| [file, 1] })
     end
   end

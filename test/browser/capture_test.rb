@@ -37,6 +37,7 @@ class BrowserCaptureTest < Minitest::Test
 
   # Labels of the frames that are drawn, as they are read to who cannot see them.
   def frames(page)
+    page.await("document.querySelector('.frame')")
     page.value("Array.from(document.querySelectorAll('.frame'), (each) => each.title)")
   end
 
