@@ -4,7 +4,7 @@ require "test_helper"
 require "support/flight_run"
 require "support/suites"
 
-# README's recipe for C extensions, on the example that it names.
+# The recipe of docs/recipes.md for C extensions, on the example that it names.
 class ExtensionExampleTest < Minitest::Test
   include Suites
 
