@@ -43,6 +43,15 @@ module Heapline
       "help" => ["cli/commands", "CLI::HelpCommand"],
       "version" => ["cli/commands", "CLI::VersionCommand"]
     }.freeze
+    # What a person wants to do => the commands for it. `heap` stands for those of two words.
+    PURPOSES = {
+      "Find what grows" => %w[run report top baseline growth log snapshot diff],
+      "Explain RSS" => %w[rss trim pages code],
+      "Ask about Ruby objects" => %w[heap stack],
+      "Find what C code lost" => %w[leaks test],
+      "Record, and replay on other allocators" => %w[record replay],
+      "Look after processes and this installation" => %w[ps serve doctor help version]
+    }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 
     # What is wrong with heapline itself, or with its installation: said in a line like all else.
@@ -77,7 +86,7 @@ module Heapline
     # [command, its arguments]. What is no command is a program to run: `heapline ruby leak.rb`.
     def self.choose(argv)
       first, second, *rest = argv
-      return ["help", []] if first.nil?
+      return ["help", ["start"]] if first.nil?
       return [SHORT[first], argv.drop(1)] if SHORT.key?(first)
       return ["#{first} #{second}", rest] if COMMANDS.key?("#{first} #{second}")
 

@@ -9,11 +9,22 @@ module Heapline
     class HelpCommand < Command::Base
       USAGE_LINE = "help [COMMAND]"
       SUMMARY = "Show the commands, or the options of one"
+      # What `heapline` alone says: what it is, a first step, and where to go on.
+      START = <<~TEXT
+        heapline tells which line of Ruby holds the memory.
+
+          heapline ruby leak.rb      run a program, and see at its end which lines hold the memory
+          heapline ps                list the processes that run with heapline: heapline report PID shows one
+          heapline doctor            find out whether heapline works on this machine
+          heapline help              list all commands by what they are for
+      TEXT
 
       def call(argv)
         return overview if argv.empty?
 
         name = argv.join(" ")
+        return start if name == "start"
+
         raise UsageError, "no such command: #{name}; there are #{COMMANDS.keys.join(", ")}" unless COMMANDS.key?(name)
 
         @out.puts CLI.command(name).new.parser.help
@@ -22,12 +33,20 @@ module Heapline
 
       private
 
+      def start
+        @out.puts START
+        Command::OK
+      end
+
       def overview
-        @out.puts "heapline tells which line of Ruby holds the memory.", "", "  heapline ruby leak.rb", ""
-        COMMANDS.keys.grep_v(/ /).each do |name|
-          @out.puts format("  heapline %<name>-10s %<summary>s", name: name, summary: CLI.command(name)::SUMMARY)
+        @out.puts "heapline tells which line of Ruby holds the memory."
+        PURPOSES.each do |purpose, names|
+          @out.puts "", "#{purpose}:"
+          names.each do |name|
+            @out.puts format("  heapline %<name>-10s %<summary>s", name: name, summary: CLI.command(name)::SUMMARY)
+          end
         end
-        @out.puts "", "heapline help COMMAND shows its options."
+        @out.puts "", "heapline help COMMAND shows the options of a command."
         Command::OK
       end
     end

@@ -10,11 +10,22 @@ module Heapline
       include CliHelper
 
       def test_lists_every_command
-        [[], ["help"], ["--help"], ["-h"]].each do |words|
+        [["help"], ["--help"], ["-h"]].each do |words|
           result = heapline(*words)
           assert_equal 0, result.status
           COMMANDS.keys.grep_v(/ /).each { |name| assert_match(/^  heapline #{name} +\w/, result.out) }
         end
+      end
+
+      def test_each_command_has_one_purpose
+        assert_equal COMMANDS.keys.grep_v(/ /).sort, PURPOSES.values.flatten.sort
+        assert_match(/^Explain RSS:\n  heapline rss /, heapline("help").out)
+      end
+
+      def test_alone_it_says_a_first_step
+        result = heapline
+        assert_equal [0, HelpCommand::START], result.to_a.first(2)
+        assert_operator result.out.lines.size, :<=, 6
       end
 
       def test_commands_of_two_words
