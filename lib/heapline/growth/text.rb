@@ -94,7 +94,7 @@ module Heapline
         ends, parts = shown.partition { |one| History::MEMORY.include?(one.location) }
         parts = parts.select { |one| one.slope_low&.positive? }.max_by(4, &:slope_bytes_per_hour)
         text = (ends + parts).map { |one| "#{name(one)} #{Units.signed(one.slope_bytes_per_hour)}" }
-        ["  an hour, in each process: #{@terminal.wrap(text, indent: "    ").join("\n")}",
+        ["  each process grows in an hour: #{@terminal.wrap(text, indent: "    ").join("\n")}",
          *outside(growth), ""]
       end
 
@@ -108,8 +108,8 @@ module Heapline
         return [] unless rss && live && rss.slope_low&.positive?
         return [] if live.slope_bytes_per_hour > rss.slope_bytes_per_hour / 2
 
-        ["  what grows is not what malloc gave out, but memory that is freed and held (fragmentation), object pages or",
-         "  stacks: heapline rss PID shows which"]
+        ["  RSS grows faster than malloc live. The rest is memory that is freed and held (fragmentation), object pages",
+         "  or stacks: heapline rss PID shows which"]
       end
 
       def table(growth)

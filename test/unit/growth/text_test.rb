@@ -20,7 +20,7 @@ module Heapline
         assert_equal <<~TEXT, text(growth_of(leaking_log(rss_bytes: 50_000_000)), width: 140)
           heapline growth  30 lines · 1 process · 29 min 00 s · 2026-03-01 09:00 to 2026-03-01 09:29 UTC
 
-            an hour, in each process: RSS 0 B · malloc live +6.00 MB
+            each process grows in an hour: RSS 0 B · malloc live +6.00 MB
 
             verdict  an hour▼         99 % interval    growth     live  alloc/s  in             trend  location
                leak  +6.00 MB  +6.00 MB to +6.00 MB  +2.90 MB  3.90 MB     10 B   1  ▁▁▂▂▃▃▄▄▅▅▆▆▇▇██  /app/leak.rb:1  A#a
