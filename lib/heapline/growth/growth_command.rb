@@ -21,6 +21,8 @@ module Heapline
         raise UsageError, "which logs? give files, directories, patterns, or - for standard input" if names.empty?
 
         @options = DEFAULTS.merge(@options)
+        raise UsageError, "--why is text: leave --json or --html out" if why? && @options.values_at(:json, :html).any?
+
         growth, problems = read(names)
         problems.each { |problem| @err.puts "heapline: #{Inert.text(problem)}" }
         if growth.processes.empty?
@@ -45,6 +47,7 @@ module Heapline
         define_top(parser, rows: ROWS)
         keys = History::ORDERS.keys
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
+        parser.on("--why LINE", "why this line has its verdict, and what to do next") { |value| @options[:why] = value }
         parser.on("--json", "JSON instead of text") { @options[:json] = true }
         parser.on("--html FILE", "write a page with charts to FILE") { |value| @options[:html] = value }
       end
@@ -61,10 +64,20 @@ module Heapline
       def render(growth, problems)
         return json(growth, problems) if @options[:json]
         return html(growth) if @options[:html]
+        return why(growth) if why?
 
         require_relative "text"
         Text.new(top: @options.fetch(:top, ROWS), sort: @options[:sort], directory: Command.here, env: @env,
                  problems: problems).render(growth, @out)
+      end
+
+      def why?
+        !@options[:why].nil?
+      end
+
+      def why(growth)
+        require_relative "why_text"
+        WhyText.new(@options[:why], env: @env).render(growth, @out)
       end
 
       def html(growth)

@@ -15,6 +15,7 @@ module Heapline
     # processes::             Integer: how many it was seen in
     # verdict::               :leak, :cache, :bloat, :churn, :steady or :unsure
     # needs::                 of what there must be more before it is sure: "3 GCs: 2 so far"; else nil
+    # facts::                 what made the verdict, an Array of Verdict::Fact
     # slope_bytes_per_hour::  Float, of one process: the median over all of them, or where only some leak, over those
     # slope_low, slope_high:: its 99 % interval; nil where the lines are too few for one
     # live_bytes::            now: over the processes that were still there at the end of the log
@@ -23,9 +24,9 @@ module Heapline
     # temporary_share::       0..1, or nil where unknown
     # points::                Array of [seconds since the log's first line, live bytes over all processes]
     Series = Struct.new(:location, :label, :gem, # rubocop:disable Lint/StructNewOverride -- Kernel's is private
-                        :library, :tag, :kind, :processes, :verdict, :needs, :slope_bytes_per_hour, :slope_low,
-                        :slope_high, :live_bytes, :growth_bytes, :alloc_bytes_per_s, :temporary_share, :points,
-                        keyword_init: true) do
+                        :library, :tag, :kind, :processes, :verdict, :needs, :facts, :slope_bytes_per_hour,
+                        :slope_low, :slope_high, :live_bytes, :growth_bytes, :alloc_bytes_per_s, :temporary_share,
+                        :points, keyword_init: true) do
       include Frozen
 
       # As a row of a table has it: of the bytes allocated alone.
@@ -163,8 +164,8 @@ module Heapline
         newest = members.max_by { |one| one[:windows].last[2] }
         verdict = Verdict.over(lives)
         Series.new(location: place(newest), **newest.slice(:label, :gem, :library, :tag, :kind),
-                   verdict: verdict.name, needs: verdict.needs, **slopes(verdict.trend), **figures(lives),
-                   points: Life.added(lives, from: @oldest))
+                   verdict: verdict.name, needs: verdict.needs, facts: verdict.facts,
+                   **slopes(verdict.trend), **figures(lives), points: Life.added(lives, from: @oldest))
       end
 
       def place(one)

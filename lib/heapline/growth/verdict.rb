@@ -33,6 +33,9 @@ module Heapline
       YOUNG = 0.8
       TURNOVER = 10
 
+      # One thing that was looked at: its name, what was found, the limit, whether it holds.
+      Fact = Struct.new(:name, :found, :limit, :holds)
+
       # Over all lives of a site (at least one). All of them together are asked first. Where they do not show a leak,
       # each is asked alone, since one worker of many may leak; so that many questions do not make a false answer
       # likely, each must then be surer by as much as there are lives (Bonferroni). The verdict is then about those that
@@ -43,7 +46,7 @@ module Heapline
 
         reach = reach(lives.size)
         leaking = lives.select { |life| new([life], reach: reach).name == :leak }
-        leaking.empty? ? together : new(leaking, name: :leak)
+        leaking.empty? ? together : new(leaking, name: :leak, facts: new(leaking.first(1), reach: reach).facts)
       end
 
       # How many standard errors lie on each side when `count` are asked: the same chance of any false answer.
@@ -55,12 +58,19 @@ module Heapline
         low
       end
 
-      # lives: Array of Life. name: the verdict, where it is known.
-      def initialize(lives, reach: REACH, name: nil)
+      # lives: Array of Life. name: the verdict, where it is known; facts: those that made it so.
+      def initialize(lives, reach: REACH, name: nil, facts: [])
         @lives = lives.select { |life| life.windows.size >= LEAST_LINES }
         @all = lives
         @reach = reach
         @name = name
+        @facts = facts
+      end
+
+      # What was looked at, in that order: an Array of Fact.
+      def facts
+        name
+        @facts
       end
 
       # :leak, :cache, :bloat, :churn, :steady, or :unsure where the log does not tell yet.
@@ -90,7 +100,8 @@ module Heapline
       end
 
       def judge
-        return unsure("#{LEAST_LINES} lines", most(@all) { |life| life.windows.size }) if @lives.empty?
+        lines = most(@all) { |life| life.windows.size }
+        return unsure("#{LEAST_LINES} lines", lines) unless least(:lines, lines, LEAST_LINES)
         return settled(:bloat) if step?
         return small unless grows?
         return :steady if load?
@@ -101,12 +112,12 @@ module Heapline
       def small
         return settled(:cache) if filled?
 
-        whole.low.positive? && !started? ? few_minutes : churn_or_steady
+        certain? && !started? ? few_minutes : churn_or_steady
       end
 
       # A level that was left again is none.
       def settled(found)
-        @lives.sum(&:growth_bytes) < LEAST_RISE ? churn_or_steady : seen(found)
+        least(:stayed, @lives.sum(&:growth_bytes), LEAST_RISE) ? seen(found) : churn_or_steady
       end
 
       def leak
@@ -120,7 +131,7 @@ module Heapline
       # What no GC has seen may be garbage.
       def seen(found)
         gcs = most(@lives) { |life| life.generations || LEAST_GENERATIONS }
-        gcs < LEAST_GENERATIONS ? unsure("#{LEAST_GENERATIONS} GCs", gcs) : found
+        least(:gcs, gcs, LEAST_GENERATIONS) ? found : unsure("#{LEAST_GENERATIONS} GCs", gcs)
       end
 
       def unsure(what, there)
@@ -134,7 +145,7 @@ module Heapline
 
       # Is it more than what a process loads while it starts?
       def started?
-        longest_ms >= START || rise >= LEAST_START_RISE
+        least(:time, longest_ms, START) || least(:start, rise, LEAST_START_RISE)
       end
 
       def longest_ms
@@ -155,7 +166,11 @@ module Heapline
       end
 
       def grows?
-        whole.low.positive? && rise >= LEAST_RISE
+        fact(:certain, whole.low, 0, certain?) && least(:rise, rise, LEAST_RISE)
+      end
+
+      def certain?
+        whole.low.positive?
       end
 
       def rise
@@ -165,7 +180,7 @@ module Heapline
       # The second half of each life rises, and not much less than the whole of it.
       def still?
         late = TheilSen.of(envelopes.map { |points| points.last((points.size / 2) + 1) }, reach: 0)
-        late.slope >= STILL * [whole.slope, mean_slope].max
+        least(:still, late.slope / [whole.slope, mean_slope].max, STILL)
       end
 
       def mean_slope
@@ -178,7 +193,7 @@ module Heapline
         points = longest.points
         late = late(points)
         height = median(late) - points.first.last
-        height >= LEAST_RISE && height >= 4 * spread(late) && height >= FILLED * median(late)
+        least(:filled, height, [LEAST_RISE, 4 * spread(late), FILLED * median(late)].max)
       end
 
       # One step in the life that moved most: the medians before and after it, and no trend beside it.
@@ -188,20 +203,24 @@ module Heapline
         before = points[...at]
         after = points[at..]
         height = median(after) - median(before)
-        return false if height < LEAST_RISE || height < 4 * [spread(before), spread(after)].max
+        return false unless least(:step, height, [LEAST_RISE, 4 * spread(before), 4 * spread(after)].max)
 
         @beside = TheilSen.of([before, after], reach: @reach)
-        (@beside.slope * (points.last.first - points.first.first)).abs < (1 - STEP) * height
+        under(:beside, (@beside.slope * (points.last.first - points.first.first)).abs, (1 - STEP) * height)
       end
 
       # More load explains it: allocations came faster and faster, and what was live stayed in proportion to them
       # (Little's law: live = rate × residence time). Where much of what is allocated stays, it is no load.
       def load?
-        return false if kept > KEPT || TheilSen.of(stretches(&:rate), reach: 1).low <= 0
+        return false unless fact(:kept, kept, KEPT, kept <= KEPT)
+
+        faster = TheilSen.of(stretches(&:rate), reach: 1).low
+        return false unless fact(:faster, faster, 0, faster.positive?)
 
         residence = stretches(&:residence)
         times = TheilSen.of(residence, reach: @reach)
-        times.low <= 0 || relative(times, residence) < RESIDENCE * relative(whole, envelopes)
+        longer = times.low <= 0 ? 0.0 : relative(times, residence) / relative(whole, envelopes)
+        under(:longer, longer, RESIDENCE)
       end
 
       # A slope as a part of the values that it belongs to.
@@ -224,7 +243,21 @@ module Heapline
 
       def churn_or_steady
         young = @all.map(&:temporary_share).compact.max || 0
-        young >= YOUNG && @all.any? { |life| life.turnover >= TURNOVER } ? :churn : :steady
+        least(:young, young, YOUNG) && least(:turnover, most(@all, &:turnover), TURNOVER) ? :churn : :steady
+      end
+
+      # Each notes what was looked at, and returns whether it holds.
+      def least(name, found, limit)
+        fact(name, found, limit, found >= limit)
+      end
+
+      def under(name, found, limit)
+        fact(name, found, limit, found < limit)
+      end
+
+      def fact(name, found, limit, holds)
+        @facts << Fact.new(name, found, limit, holds).freeze
+        holds
       end
 
       def median(points)

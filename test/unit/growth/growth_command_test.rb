@@ -29,6 +29,49 @@ module Heapline
                      [data["series"].map { |one| one["location"] }, data["by"], data["lines"]["taken"]]
       end
 
+      # Sites of every verdict that a log of an hour can give.
+      def every_verdict
+        log_text(*Array.new(60) do |i|
+          log_line(i, [log_site("/app/leak.rb:1", 1_000_000 + (i * 100_000)), log_site("/app/base.rb:2", 5000),
+                       log_site("/app/cache.rb:3", [i, 25].min * 1_000_000),
+                       log_site("/app/bloat.rb:4", (i < 25 ? 1 : 30) * 1_000_000),
+                       log_site("/app/churn.rb:5", [1, 10, 6, 3, 9, 5, 7][i % 7] * 100_000, **churning(i))])
+        end)
+      end
+
+      def churning(minute)
+        { temporary_share: 0.95, bytes_allocated: minute * 60_000_000 }
+      end
+
+      def why(line, path)
+        result = heapline("growth", "--why", line, path)
+        assert_equal [0, ""], [result.status, result.err]
+        result.out
+      end
+
+      def test_why
+        path = log(every_verdict)
+        { leak: "leak.rb:1", steady: "base.rb:2", cache: "cache.rb:3", bloat: "bloat.rb:4", churn: "churn.rb:5" }
+          .each do |verdict, line|
+            text = why(line, path)
+            assert_match(%r{\A#{verdict}  /app/#{line}  A#a\n}, text)
+            assert_match(/^  It becomes .*\n  next  heapline /, text)
+          end
+        text = why("/app/leak.rb:1", path)
+        assert_match(/^  yes  \+6.00 MB an hour  the least that it grows by, at 99 % certainty +growth is more/, text)
+        assert_match(/^  no +100 %  of the bytes allocated stay +with more than 20 %, load is no reason$/, text)
+        assert_match(/^  yes +95 %  of the freed blocks died within a GC +churn has 80 %/, why("churn.rb:5", path))
+      end
+
+      def test_why_of_a_short_log_and_of_no_line
+        text = why("leak.rb:1", log(leaking_log(minutes: 5)))
+        assert_match(/\Aunsure .*\n.* It needs 12 lines: 5 so far\.\n\n  no   5  lines of one process/, text)
+        result = heapline("growth", "--why", "other.rb:1", log)
+        assert_equal 1, result.status
+        assert_match(/\Aheapline: other.rb:1 is in no line of the log; heapline growth LOG --top 0/, result.err)
+        assert_equal 2, heapline("growth", "--why", "leak.rb:1", "--json", log).status
+      end
+
       # What the log does not tell yet is not called anything, and what is missing is said.
       def test_a_log_that_is_too_short
         result = heapline("growth", log(leaking_log(minutes: 5)))
