@@ -42,7 +42,7 @@ struct hl_span {
 
 /* Mappings that were given back, for the next reading: who reads the files of ten processes one after the other has
  * their pages made and wiped once. They are kept while somebody is between hl_spare_keep(1) and (-1). Any thread. */
-enum hl_spare { HL_SPARE_COPY, HL_SPARE_SUMS, HL_SPARES };
+enum hl_spare { HL_SPARE_COPY, HL_SPARE_SUMS, HL_SPARE_BASES, HL_SPARES };
 void hl_spare_keep(int more);
 /* Memory with anything in it, of so many bytes; NULL: there is none. */
 void *hl_spare_take(enum hl_spare which, size_t size);

@@ -281,8 +281,8 @@ static void make_possible(struct hl_flight_sums *sums, uint32_t number) {
 }
 
 /* Memory of zeros; all of it at once, or of which only what is touched is taken. */
-static void *zeros(size_t count, size_t size, int all) {
-    void *spare = all ? hl_spare_take(HL_SPARE_SUMS, count * size) : NULL;
+static void *zeros(enum hl_spare which, size_t count, size_t size, int all) {
+    void *spare = all ? hl_spare_take(which, count * size) : NULL;
     if (spare) return memset(spare, 0, count * size);
     void *block =
         mmap(NULL, count * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (all ? MAP_POPULATE : 0), -1, 0);
@@ -300,8 +300,8 @@ static int prepare(const struct hl_flight_copy *copy, const struct hl_wanted_sit
     sums->peak_bytes = sums->header->peak_bytes;
     sums->site_count = sums->header->site_count;
     if (sums->site_count < HL_SITE_FIRST) sums->site_count = HL_SITE_FIRST;
-    sums->sites = zeros(sums->site_count, sizeof(*sums->sites), !wanted);
-    if (sums->header->baseline) sums->bases = zeros(sums->site_count, sizeof(*sums->bases), !wanted);
+    sums->sites = zeros(HL_SPARE_SUMS, sums->site_count, sizeof(*sums->sites), !wanted);
+    if (sums->header->baseline) sums->bases = zeros(HL_SPARE_BASES, sums->site_count, sizeof(*sums->bases), !wanted);
     if (!sums->sites || (sums->header->baseline && !sums->bases)) {
         hl_flight_sums_release(sums);
         hl_flight_fail(problem, "there is no memory for its %u sites", sums->site_count);
@@ -350,7 +350,7 @@ int hl_flight_sum_wanted(const struct hl_flight_copy *copy, const struct hl_want
 
 void hl_flight_sums_release(struct hl_flight_sums *sums) {
     if (sums->sites) hl_spare_give(HL_SPARE_SUMS, sums->sites, sums->site_count * sizeof(*sums->sites));
-    if (sums->bases) munmap(sums->bases, sums->site_count * sizeof(*sums->bases));
+    if (sums->bases) hl_spare_give(HL_SPARE_BASES, sums->bases, sums->site_count * sizeof(*sums->bases));
     free(sums->objects);
     sums->sites = NULL;
     sums->bases = NULL;

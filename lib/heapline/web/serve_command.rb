@@ -85,7 +85,7 @@ module Heapline
         trapping(server) do
           @out.puts "heapline serves #{place}#{"; the token is #{secret}" if @made}"
           @out.flush
-          server.run
+          Accounting::Flight.together { server.run }
         end
       end
 

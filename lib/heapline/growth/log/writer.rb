@@ -37,11 +37,14 @@ module Heapline
         @followed << followed
       end
 
-      # Returns when all have ended, when the reader of the lines has gone, or when `control` says so.
+      # Returns when all have ended, when the reader of the lines has gone, or when `control` says so. All files are
+      # read into the same memory, which stays: the kernel takes longer to make and wipe it than a reading takes.
       def run
-        until over? || stopped?
-          look
-          wait
+        Accounting::Flight.together do
+          until over? || stopped?
+            look
+            wait
+          end
         end
       end
 
