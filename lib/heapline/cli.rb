@@ -12,6 +12,7 @@ module Heapline
     # name => [its file, its class]
     COMMANDS = {
       "run" => ["accounting/run_command", "Accounting::RunCommand"],
+      "env" => ["accounting/env_command", "Accounting::EnvCommand"],
       "report" => ["report/report_command", "Report::ReportCommand"],
       "snapshot" => ["report/snapshot_command", "Report::SnapshotCommand"],
       "diff" => ["report/diff_command", "Report::DiffCommand"],
@@ -50,7 +51,7 @@ module Heapline
       "Ask about Ruby objects" => %w[heap stack],
       "Find what C code lost" => %w[leaks test],
       "Record, and replay on other allocators" => %w[record replay],
-      "Look after processes and this installation" => %w[ps serve doctor help version]
+      "Look after processes and this installation" => %w[ps serve env doctor help version]
     }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 

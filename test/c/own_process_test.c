@@ -2,6 +2,7 @@
 #include "platform/own_process.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +31,18 @@ static void tells_living_from_ended_ones(void) {
     CHECK(hl_process_ended((uint32_t)pid));
 }
 
-static const struct check_test tests[] = {{"tells_living_from_ended_ones", tells_living_from_ended_ones}};
+static void parts_words_at_spaces_where_there_is_no_unit_separator(void) {
+    struct hl_own_process process;
+    char parted[] = "/bin/a b\x1f-x", spaced[] = "/bin/ruby -I/lib log";
+    CHECK_EQUAL(hl_own_process_words(&process, parted), 2);
+    CHECK(strcmp(process.words[0], "/bin/a b") == 0 && strcmp(process.words[1], "-x") == 0);
+    CHECK_EQUAL(hl_own_process_words(&process, spaced), 3);
+    CHECK(strcmp(process.words[1], "-I/lib") == 0 && strcmp(process.words[2], "log") == 0 && !process.words[3]);
+}
+
+static const struct check_test tests[] = {
+    {"tells_living_from_ended_ones", tells_living_from_ended_ones},
+    {"parts_words_at_spaces_where_there_is_no_unit_separator", parts_words_at_spaces_where_there_is_no_unit_separator},
+};
 
 CHECK_MAIN(tests)

@@ -45,7 +45,7 @@ void hl_companion_begin(void) {
         hl_say("no growth log: it is written from the flight file, and there is none");
         return;
     }
-    if (hl_fit(command, sizeof(command), "%s\x1f%u", given, top)) {
+    if (hl_fit(command, sizeof(command), "%s%s%u", given, hl_own_process_separator(given), top)) {
         hl_say("no growth log: HEAPLINE_COMPANION: %s", strerror(E2BIG));
         return;
     }

@@ -30,10 +30,15 @@ struct launch {
     char *environment[ENVIRONMENT];
 };
 
+const char *hl_own_process_separator(const char *command) {
+    return strchr(command, '\x1f') ? "\x1f" : " ";
+}
+
 int hl_own_process_words(struct hl_own_process *process, char *command) {
+    const char separator = *hl_own_process_separator(command);
     int count = 0;
     for (char *word = command; word && count < HL_OWN_WORDS / 2; count++) {
-        char *end = strchr(word, '\x1f');
+        char *end = strchr(word, separator);
         if (end) *end++ = 0;
         process->words[count] = word;
         word = end;

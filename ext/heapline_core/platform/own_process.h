@@ -24,8 +24,12 @@ struct hl_own_process {
     const char *task;          /* for the message where it cannot be executed: "the report could not be made" */
 };
 
-/* Put the words of `command`, parted by unit separators, which become NULs, into `process`, and -1 into its fds.
- * Returns their number; there is room for as many again. */
+/* What parts the words of `command`: the unit separator, or, where it has none, the space: not every file in which an
+ * environment is written down can have the other. */
+const char *hl_own_process_separator(const char *command);
+
+/* Put the words of `command`, whose separators become NULs, into `process`, and -1 into its fds. Returns their
+ * number; there is room for as many again. */
 int hl_own_process_words(struct hl_own_process *process, char *command);
 
 /* Start it; wait for its end unless it stays. */

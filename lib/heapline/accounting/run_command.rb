@@ -5,6 +5,7 @@ require_relative "../command/child"
 require_relative "../command/base"
 require_relative "../command/installation"
 require_relative "../files/output_file"
+require_relative "run_environment"
 require_relative "run_options"
 
 module Heapline
@@ -31,14 +32,7 @@ module Heapline
 
       # What the program's environment has beyond this one's (Hash).
       def environment
-        options = RunOptions.from_env(@env["HEAPLINE"]).merge(@options)
-        aim(options) if options[:output]
-        options[:log] &&= File.expand_path(options[:log])
-        options[:blocks] ||= options[:mwrap] # SourceLocation#each
-        changes = { "LD_PRELOAD" => preload, "HEAPLINE" => RunOptions.to_env(options),
-                    "HEAPLINE_TOP" => top, "HEAPLINE_REPORTER" => Command::Installation.reporter.join("\x1f") }
-        changes["HEAPLINE_COMPANION"] = options[:log] && Command::Installation.companion.join("\x1f")
-        changes.merge(options[:mwrap] ? mwrap : {})
+        RunEnvironment.new(@env, @options).changes.merge("HEAPLINE_TOP" => top, "HEAPLINE_REPORTER" => reporter)
       end
 
       private
@@ -54,11 +48,7 @@ module Heapline
       end
 
       def define(parser)
-        RunOptions::ALL.each do |option|
-          parser.on(*option.switch, option.help) do |value|
-            @options[option.key] = RunOptions.convert(option, option.kind == :flag ? true : value)
-          end
-        end
+        RunOptions.define(parser, RunOptions::ALL, @options)
         parser.separator ""
         parser.separator "HEAPLINE=key:value,key:value sets the same: #{RunOptions::KEYS.keys.join(", ")}."
       end
@@ -68,27 +58,8 @@ module Heapline
         :order
       end
 
-      # Ours first, so that it sees every call; what was there stays: it may be an allocator.
-      def preload
-        core = Command::Installation.preloadable_core
-        [core, *@env["LD_PRELOAD"].to_s.split(/[\s:]+/).reject { |path| path.empty? || path == core }].join(":")
-      end
-
-      # `require "mwrap"` finds ours. Where a dump is asked for, the program need not require it.
-      def mwrap
-        changes = { "RUBYLIB" => first_of(Command::Installation::COMPAT, @env["RUBYLIB"]) }
-        changes["RUBYOPT"] = "#{@env["RUBYOPT"]} -rmwrap".lstrip unless @env["MWRAP"].to_s.empty?
-        changes
-      end
-
-      # The program may change its directory. A file that is asked for is written, quiet or not.
-      def aim(options)
-        options[:output] = File.expand_path(options[:output])
-        options.delete(:quiet)
-      end
-
-      def first_of(directory, list)
-        [directory, *list.to_s.split(":").reject { |path| path == directory }].join(":")
+      def reporter
+        Command::Installation.reporter.join("\x1f")
       end
     end
   end

@@ -49,6 +49,15 @@ module Heapline
       ].freeze
       KEYS = ALL.to_h { |option| [option.key, option] }.freeze
 
+      # Declare some of them to an OptionParser; what the command line has goes into `given`.
+      def self.define(parser, options, given)
+        options.each do |option|
+          parser.on(*option.switch, option.help) do |value|
+            given[option.key] = convert(option, option.kind == :flag ? true : value)
+          end
+        end
+      end
+
       # The value of HEAPLINE as a Hash. Raises UsageError for a key or value that does not exist.
       def self.from_env(text)
         text.to_s.split(",").reject(&:empty?).to_h do |entry|
