@@ -21,7 +21,8 @@ Gem::Specification.new do |spec|
   end
   spec.bindir = "exe"
   spec.executables = ["heapline"]
-  spec.extensions = %w[heapline_core heapline heapline_heap heapline_capture heapline_replay].map do |name|
+  spec.extensions = %w[heapline_core heapline heapline_heap heapline_capture heapline_corefile
+                       heapline_replay].map do |name|
     "ext/#{name}/extconf.rb"
   end
 end

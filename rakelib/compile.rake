@@ -12,7 +12,8 @@ end
 ENV["MAKEFLAGS"] ||= "-j#{Etc.nprocessors}"
 
 { "libheapline" => "ext/heapline_core", "native" => "ext/heapline", "heap" => "ext/heapline_heap",
-  "capture" => "ext/heapline_capture", "replayer" => "ext/heapline_replay" }.each do |name, dir|
+  "capture" => "ext/heapline_capture", "corefile" => "ext/heapline_corefile",
+  "replayer" => "ext/heapline_replay" }.each do |name, dir|
   extension = Rake::ExtensionTask.new(name) do |task|
     task.ext_dir = dir
     task.lib_dir = "lib/heapline"

@@ -40,13 +40,14 @@ module Heapline
       "leaks" => ["leaks/leaks_command", "Leaks::LeaksCommand"],
       "record" => ["recording/record_command", "Recording::RecordCommand"],
       "replay" => ["replay/replay_command", "Replay::ReplayCommand"],
+      "core" => ["corefile/core_command", "Corefile::CoreCommand"],
       "doctor" => ["doctor/doctor_command", "Doctor::DoctorCommand"],
       "help" => ["cli/commands", "CLI::HelpCommand"],
       "version" => ["cli/commands", "CLI::VersionCommand"]
     }.freeze
     # What a person wants to do => the commands for it. `heap` stands for those of two words.
     PURPOSES = {
-      "Find what grows" => %w[run report top baseline growth log snapshot diff],
+      "Find what grows" => %w[run report top baseline growth log snapshot diff core],
       "Explain RSS" => %w[rss trim pages code],
       "Ask about Ruby objects" => %w[heap stack],
       "Find what C code lost" => %w[leaks test],

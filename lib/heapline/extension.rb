@@ -30,7 +30,12 @@ module Heapline
       # Writes and reads captures.
       capture: Built.new(feature: "heapline/capture.so", cannot: "captures can be neither written nor read",
                          without: "a C++17 compiler or zstd",
-                         packages: ["g++ libzstd-dev", "gcc-c++ libzstd-devel", "g++ zstd-dev", "gcc zstd"])
+                         packages: ["g++ libzstd-dev", "gcc-c++ libzstd-devel", "g++ zstd-dev", "gcc zstd"]),
+      # Reads core files.
+      corefile: Built.new(feature: "heapline/corefile.so", cannot: "core files cannot be read",
+                          without: "a C++17 compiler or elfutils' libelf",
+                          packages: ["g++ libelf-dev", "gcc-c++ elfutils-libelf-devel", "g++ elfutils-dev",
+                                     "gcc libelf"])
     }.freeze
 
     # Define what it has below Heapline::Native. Raises Error where there is none.

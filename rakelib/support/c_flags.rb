@@ -29,7 +29,7 @@ module Tasks
     # Only the C++ of the third shared object and of its tests is checked; a C++ program of the tests is compiled by its
     # test.
     def cxx_for_source(path)
-      flags = CXX + %w[-Wno-unused-parameter -Iext/heapline_heap]
+      flags = CXX + %w[-Wno-unused-parameter -Iext/heapline_heap -Iext/heapline_core]
       flags + (path.start_with?("ext/") ? ruby_headers : %w[-Itest/c/support])
     end
 

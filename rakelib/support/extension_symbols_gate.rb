@@ -6,7 +6,7 @@ module Tasks
   class ExtensionSymbolsGate < Gate
     LIBRARIES = {
       "lib/heapline/native.so" => %w[Init_native heapline_twin], "lib/heapline/heap.so" => %w[Init_heap],
-      "lib/heapline/capture.so" => %w[Init_capture]
+      "lib/heapline/capture.so" => %w[Init_capture], "lib/heapline/corefile.so" => %w[Init_corefile]
     }.freeze
 
     def name

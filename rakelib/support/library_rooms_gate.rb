@@ -5,8 +5,8 @@ module Tasks
   # circle between rooms, and nothing but doors needs the command line. A folder that is no room is one thing wrong.
   class LibraryRoomsGate < Gate
     # What is below everything lies at the top: errors, extensions, version, clock.
-    ROOMS = %w[files figures terminal places table page command objects accounting processes growth heap leaks recording
-               replay testing top web report doctor compat cli].freeze
+    ROOMS = %w[files figures terminal places table page command objects accounting corefile processes growth heap leaks
+               recording replay testing top web report doctor compat cli].freeze
     # Files that stand above all rooms: what programs require.
     DOORS = %w[capture capture/comparing checks cli format growth_reader heap_dump minitest mwrap rack railtie replay
                rspec rspec_task sidekiq test_task test_unit].freeze
@@ -17,7 +17,7 @@ module Tasks
     ABSOLUTE = %r{\A\s*require "(heapline/[\w./]+)"}
     RELATIVE = %r{\A\s*require_relative "([\w./]+)"|\["(\.\./[a-z_]+/\w+)"}
     # What is compiled.
-    BUILT = %w[heapline/native heapline/heap heapline/capture.so].freeze
+    BUILT = %w[heapline/native heapline/heap heapline/capture.so heapline/corefile.so].freeze
     REQUIRED = %r{\b(?:require_relative|require|autoload :\w+,) "([\w./]+)"|"(\.\./[\w./]+)"}
 
     private

@@ -56,7 +56,7 @@ module Tasks
     def loaded
       lib = File.join(@root, "lib")
       files = Dir.glob("#{lib}/heapline{.rb,/**/*.rb}").grep_v(FOREIGN)
-      built = Dir.glob("#{lib}/heapline/{native,heap,capture}.so")
+      built = Dir.glob("#{lib}/heapline/{native,heap,capture,corefile}.so")
       Shell.capture(RbConfig.ruby, "-I", lib, "-e", LOADER, lib, *built, *files, dir: @root)
     end
 

@@ -180,6 +180,12 @@ class PackageTest < Minitest::Test
                              "pacman -S gcc simdjson", compiler: "CXX")
   end
 
+  def test_without_libelf_there_are_no_core_files
+    assert_installed_without("elf", "heapline_corefile", "apt-get install g++ libelf-dev",
+                             "dnf install gcc-c++ elfutils-libelf-devel", "apk add g++ elfutils-dev",
+                             "pacman -S gcc libelf", compiler: "CC")
+  end
+
   def test_without_zstd_there_is_no_recording
     assert_installed_without("zstd", "heapline_capture", "apt-get install g++ libzstd-dev",
                              "dnf install gcc-c++ libzstd-devel", "apk add g++ zstd-dev", "pacman -S gcc zstd",

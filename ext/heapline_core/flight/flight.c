@@ -12,11 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "allocator/real_malloc.h"
+#include "flight/core_mark.h"
 #include "flight/shared_guard.h"
 #include "platform/own_memory.h"
 #include "platform/system_call.h"
 #include "platform/text.h"
+#include "state/block_map.h"
 #include "state/options.h"
+#include "state/trailer.h"
 
 HL_HOT struct hl_flight hl_flight = {NULL, NULL, -1, 0};
 
@@ -32,14 +36,18 @@ struct page_set {
     uint64_t words[PAGES_WANTED / SET_BITS];
 };
 
-static char directory_path[512];
-static char file_name[64];
+static char directory_path[HL_CORE_DIRECTORY_BYTES];
+static char file_name[HL_CORE_NAME_BYTES];
 static uint64_t pages_used;   /* as the header's page_count, which others may write (L4) */
 static uint32_t pages_backed; /* the file's pages below this number are backed (L1) */
 static uint64_t string_arena; /* first page << 32 | bytes used */
 static struct page_set count_pages;
 static dev_t file_device;
 static ino_t file_inode;
+
+/* Not const: what is written at the start of the process is in its core. */
+__attribute__((used)) static struct hl_core_mark core_mark = {HL_CORE_MARK_MAGIC, &hl_trailer_key, &hl_block_tail_size,
+                                                              &hl_real_chunked,   directory_path,  file_name};
 
 uint64_t hl_flight_now(void) {
     return hl_clock_ns(CLOCK_REALTIME);

@@ -46,9 +46,14 @@ struct hl_trailer {
     uint32_t watched;
 };
 
-HL_INLINE uint64_t hl_trailer_check(uint64_t word, const void *block) {
-    uint64_t mixed = (word >> HL_CHECK_BITS) ^ (uintptr_t)block ^ hl_trailer_key;
+/* Also for who reads another process's blocks. */
+HL_INLINE uint64_t hl_trailer_check_by(uint64_t key, uint64_t word, uint64_t address) {
+    const uint64_t mixed = (word >> HL_CHECK_BITS) ^ address ^ key;
     return mixed * 0x9e3779b97f4a7c15ull >> (64 - HL_CHECK_BITS);
+}
+
+HL_INLINE uint64_t hl_trailer_check(uint64_t word, const void *block) {
+    return hl_trailer_check_by(hl_trailer_key, word, (uintptr_t)block);
 }
 
 HL_INLINE uint64_t hl_trailer_load(const void *block, size_t usable) {

@@ -54,7 +54,7 @@ module Heapline
       include JsonObject
 
       # What was read, and the version of what is said of it.
-      SCHEMA_VERSIONS = { dumps: 2, captures: 3 }.freeze
+      SCHEMA_VERSIONS = { dumps: 2, captures: 3, cores: 1 }.freeze
 
       # read: what the files that were read are called.
       def initialize(read: :dumps)

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Heapline::Native::CoreFile. By rule B2 (raising.hpp) what Ruby objects are made of is owned by it. */
+#include <memory>
+
+#include "../heapline_heap/computing.hpp"
+#include "../heapline_heap/raising.hpp"
+#include "glibc.hpp"
+#include "image.hpp"
+#include "preload.hpp"
+
+namespace heapline {
+namespace corefile {
+
+namespace {
+
+struct Owner {
+    std::string path;
+    std::unique_ptr<Image> image;
+    std::unique_ptr<Glibc> glibc;
+    std::unique_ptr<Preload> preload;
+    Busy work;
+};
+
+void owner_free(void *owner) {
+    delete static_cast<Owner *>(owner);
+}
+
+const rb_data_type_t owner_type = {"Heapline::Native::CoreFile",
+                                   {nullptr, owner_free, nullptr, nullptr, {}},
+                                   nullptr,
+                                   nullptr,
+                                   RUBY_TYPED_FREE_IMMEDIATELY};
+
+VALUE allocate(VALUE klass) {
+    VALUE self = TypedData_Wrap_Struct(klass, &owner_type, nullptr);
+    Owner *owner = nullptr;
+    guarded([&] { owner = new Owner; });
+    DATA_PTR(self) = owner;
+    return self;
+}
+
+Owner &owner_of(VALUE self) {
+    Owner &owner = *static_cast<Owner *>(rb_check_typeddata(self, &owner_type));
+    if (owner.work.busy) rb_raise(error_class, "the core is being read by another thread");
+    return owner;
+}
+
+Owner &read_owner(VALUE self) {
+    Owner &owner = owner_of(self);
+    if (!owner.preload) raise_failure("the core was not read");
+    return owner;
+}
+
+/* CoreFile.new(path); nothing is read yet. */
+VALUE initialize(VALUE self, VALUE path) {
+    Owner &owner = owner_of(self);
+    FilePathValue(path);
+    const char *bytes = StringValueCStr(path);
+    guarded([&] { owner.path = bytes; });
+    return self;
+}
+
+/* read -> self. Raises Heapline::Error with what is wrong. */
+VALUE read_core(VALUE self) {
+    Owner &owner = owner_of(self);
+    Owner *at = &owner;
+    owner.preload.reset();
+    compute(
+        self, owner.work, "there is not enough memory to read the core", [] { return rb_ary_new(); },
+        [at](const Job &job) {
+            auto image = std::make_unique<Image>(at->path);
+            auto glibc = std::make_unique<Glibc>(*image);
+            auto preload = std::make_unique<Preload>(*image);
+            if (preload->found()) preload->add_up(job, *glibc);
+            at->image = std::move(image);
+            at->glibc = std::move(glibc);
+            at->preload = std::move(preload);
+        });
+    return self;
+}
+
+void put(VALUE hash, const char *key, VALUE value) {
+    rb_hash_aset(hash, ID2SYM(rb_intern(key)), value);
+}
+
+/* facts -> Hash; flight: nil without heapline's mark, "" where it had no file. */
+VALUE facts(VALUE self) {
+    const Owner &owner = read_owner(self);
+    VALUE hash = rb_hash_new();
+    put(hash, "pid", UINT2NUM(owner.image->pid()));
+    put(hash, "threads", UINT2NUM(owner.image->threads()));
+    put(hash, "command", text(owner.image->command()));
+    put(hash, "bytes", ULL2NUM(owner.image->file_bytes()));
+    put(hash, "missing_bytes", ULL2NUM(owner.image->missing_bytes()));
+    put(hash, "preloaded", owner.preload->found() ? Qtrue : Qfalse);
+    put(hash, "glibc", owner.preload->over_glibc() ? Qtrue : Qfalse);
+    put(hash, "flight", text(owner.preload->flight()));
+    return hash;
+}
+
+/* live_rows -> Array of [site, blocks, bytes] */
+VALUE live_rows(VALUE self) {
+    const Owner &owner = read_owner(self);
+    VALUE rows = rb_ary_new();
+    for (const Preload::Live &live : owner.preload->live())
+        rb_ary_push(rows, rb_ary_new_from_args(3, UINT2NUM(live.site), ULL2NUM(live.blocks), ULL2NUM(live.bytes)));
+    return rows;
+}
+
+/* arena_rows -> Array of [address, bytes from the kernel, bytes that were found] */
+VALUE arena_rows(VALUE self) {
+    const Owner &owner = read_owner(self);
+    VALUE rows = rb_ary_new();
+    for (const Glibc::Arena &arena : owner.glibc->arenas())
+        rb_ary_push(rows, rb_ary_new_from_args(3, ULL2NUM(arena.address), ULL2NUM(arena.system_bytes),
+                                               ULL2NUM(arena.walked_bytes)));
+    return rows;
+}
+
+} // namespace
+
+} // namespace corefile
+} // namespace heapline
+
+extern "C" {
+RUBY_FUNC_EXPORTED void Init_corefile(void);
+}
+
+void Init_corefile(void) {
+    using namespace heapline::corefile;
+    VALUE native = rb_define_module_under(heapline::begin_raising(), "Native");
+    VALUE core = rb_define_class_under(native, "CoreFile", rb_cObject);
+    rb_define_alloc_func(core, allocate);
+    rb_define_method(core, "initialize", RUBY_METHOD_FUNC(initialize), 1);
+    rb_define_method(core, "read", RUBY_METHOD_FUNC(read_core), 0);
+    rb_define_method(core, "facts", RUBY_METHOD_FUNC(facts), 0);
+    rb_define_method(core, "live_rows", RUBY_METHOD_FUNC(live_rows), 0);
+    rb_define_method(core, "arena_rows", RUBY_METHOD_FUNC(arena_rows), 0);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "glibc.hpp"
+
+#include <algorithm>
+
+namespace heapline {
+namespace corefile {
+
+namespace {
+
+/* An arena: where its fields lie. A bin is two words of a ring; the first bin's words are those of a chunk that would
+ * begin two words before. */
+enum : uint64_t {
+    WORD = 8,
+    ARENA_TOP = 96,
+    ARENA_BINS = 112,
+    BINS = 127,
+    ARENA_NEXT = 2160,
+    ARENA_SYSTEM = 2184,
+    ARENA_MOST = 2192,
+    ARENA_BYTES = 2200,
+    CHUNK_SIZE = 8,
+    CHUNK_FORWARD = 16,
+    CHUNK_BACK = 24,
+    HEADER = 16,
+    LEAST = 32,
+    ALIGNMENT = 16,
+    PREVIOUS_IN_USE = 1,
+    MAPPED = 2,
+    FLAGS = 7,
+    HEAP_BYTES = 64 << 20, /* arenas but the main one lie in heaps at multiples of it */
+    HEAP_BEFORE = 8,
+    HEAP_SIZE = 16,
+    PAGE = 4096,
+    MOST_ARENAS = 1 << 12,
+    MOST_HEAPS = 1 << 16,
+    MOST_BEGINNINGS = 64, /* that are tried */
+    DATA_MOST = 16 << 20,
+    BSS_MOST = 1 << 20,
+};
+
+/* Where in its first page a chunk with a mapping of its own may begin: where it is aligned to more than 16 bytes, two
+ * words before a multiple of that. */
+constexpr uint64_t beginnings[] = {0, 48, 112, 240, 496, 1008, 2032, 4080};
+
+bool is_libc(const std::string &path) {
+    const std::string name = path.substr(path.rfind('/') + 1);
+    return name == "libc.so.6" || (name.rfind("libc-2.", 0) == 0);
+}
+
+uint64_t multiple(uint64_t value, uint64_t of) {
+    return (value + of - 1) / of * of;
+}
+
+} // namespace
+
+Glibc::Glibc(Image &image) : image_(image) {
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (const Image::Mapping &mapping : image_.mappings()) {
+        if (!is_libc(mapping.path)) continue;
+        begin = std::min(begin, mapping.begin);
+        end = std::max(end, mapping.end);
+    }
+    for (const Image::Segment &segment : image_.segments())
+        if (segment.writable && segment.begin >= begin && segment.begin <= end && segment.end <= end + BSS_MOST &&
+            segment.end - segment.begin <= DATA_MOST)
+            data_.push_back(segment);
+    for (const Image::Segment &segment : data_)
+        for (uint64_t address = segment.begin; address + ARENA_BYTES <= segment.end; address += WORD)
+            if (is_main(address) && read_arenas(address)) return;
+}
+
+/* Every bin is a ring whose first chunk leads back to it. */
+bool Glibc::is_arena(uint64_t address) {
+    if (!image_.word(address + ARENA_TOP)) return false;
+    for (uint64_t i = 0; i < BINS - 1; i++) {
+        const uint64_t bin = address + ARENA_BINS + i * 2 * WORD - HEADER, first = image_.word(bin + CHUNK_FORWARD);
+        if (!first || image_.word(first + CHUNK_BACK) != bin) return false;
+    }
+    const uint64_t system = image_.word(address + ARENA_SYSTEM);
+    return system && image_.word(address + ARENA_MOST) >= system;
+}
+
+/* Most words fail the first test. */
+bool Glibc::is_main(uint64_t address) {
+    const uint64_t next = image_.word(address + ARENA_NEXT);
+    return next && next % WORD == 0 && image_.segment_at(next) && is_arena(address);
+}
+
+bool Glibc::read_arenas(uint64_t main) {
+    std::vector<Arena> found;
+    for (uint64_t address = main; found.size() < MOST_ARENAS;) {
+        found.push_back({address, image_.word(address + ARENA_TOP), image_.word(address + ARENA_SYSTEM), 0});
+        address = image_.word(address + ARENA_NEXT);
+        if (address == main) {
+            arenas_ = std::move(found);
+            return true;
+        }
+        if (!is_arena(address)) return false;
+    }
+    return false;
+}
+
+/* From chunk to chunk, up to the top one, a fence or what is no chunk. Returns where that is; reached: is it the top?
+ */
+uint64_t Glibc::chain(const Job &job, uint64_t from, uint64_t end, uint64_t top, const Each *each, bool &reached) {
+    uint64_t at = from;
+    reached = false;
+    for (size_t step = 1; at < end; step++) {
+        if (at == top) {
+            reached = true;
+            break;
+        }
+        job.check(step);
+        const uint64_t size = image_.word(at + CHUNK_SIZE) & ~uint64_t{FLAGS};
+        if (size < LEAST || size % ALIGNMENT || size > end - at) break;
+        /* The next chunk says whether this one is in use. */
+        if (each && image_.word(at + size + CHUNK_SIZE) & PREVIOUS_IN_USE) (*each)(at + HEADER, size - WORD, false);
+        at += size;
+    }
+    return at;
+}
+
+bool Glibc::is_heap(uint64_t address) const {
+    for (const Range &range : heaps_)
+        if (address >= range.first && address < range.second) return true;
+    return false;
+}
+
+/* It grows by brk, from where that began: the start of the segment, or where libc noted it (mp_.sbrk_base). */
+void Glibc::walk_main(const Job &job, Arena &arena, const Each &each) {
+    const Image::Segment *segment = image_.segment_at(arena.top);
+    if (!segment) return;
+    uint64_t from = segment->begin;
+    uint64_t tried = 0;
+    bool reached;
+    chain(job, from, segment->end, arena.top, nullptr, reached);
+    for (const Image::Segment &data : data_) {
+        for (uint64_t at = data.begin; !reached && at + WORD <= data.end; at += WORD) {
+            const uint64_t candidate = image_.word(at);
+            if (candidate <= segment->begin || candidate >= arena.top || candidate % ALIGNMENT) continue;
+            if (tried++ == MOST_BEGINNINGS) return;
+            from = candidate;
+            chain(job, from, segment->end, arena.top, nullptr, reached);
+        }
+    }
+    if (!reached) return;
+    chain(job, from, segment->end, arena.top, &each, reached);
+    const uint64_t top = image_.word(arena.top + CHUNK_SIZE) & ~uint64_t{FLAGS};
+    arena.walked_bytes = arena.top - from + top;
+    heaps_.emplace_back(segment->begin, segment->end);
+}
+
+/* The newest heap has the top chunk; each names the one before it. The first also holds the arena itself. */
+void Glibc::walk_heaps(const Job &job, Arena &arena, const Each &each) {
+    const uint64_t first = arena.address & ~uint64_t{HEAP_BYTES - 1}, head = arena.address - first;
+    uint64_t base = arena.top & ~uint64_t{HEAP_BYTES - 1};
+    for (size_t i = 0; base && i < MOST_HEAPS && image_.word(base) == arena.address && !is_heap(base); i++) {
+        const uint64_t size = image_.word(base + HEAP_SIZE);
+        if (size > HEAP_BYTES || size % PAGE) return;
+        const uint64_t from = base == first ? multiple(arena.address + ARENA_BYTES, ALIGNMENT) : base + head;
+        bool reached;
+        chain(job, from, base + size, arena.top, &each, reached);
+        arena.walked_bytes += size;
+        heaps_.emplace_back(base, base + HEAP_BYTES);
+        base = image_.word(base + HEAP_BEFORE);
+        if (base % HEAP_BYTES) return;
+    }
+}
+
+void Glibc::walk(const Job &job, const Each &each) {
+    heaps_.clear();
+    for (size_t i = 0; i < arenas_.size(); i++) {
+        arenas_[i].walked_bytes = 0;
+        if (i == 0)
+            walk_main(job, arenas_[i], each);
+        else
+            walk_heaps(job, arenas_[i], each);
+    }
+    std::sort(heaps_.begin(), heaps_.end());
+}
+
+void Glibc::walk_mapped(const Job &job, const std::function<bool(uint64_t block, uint64_t bytes)> &is_block) {
+    size_t step = 0;
+    auto heap = heaps_.begin();
+    for (const Image::Segment &segment : image_.segments()) {
+        if (!segment.writable) continue;
+        for (uint64_t page = multiple(segment.begin, PAGE); page < segment.end;) {
+            job.check(++step);
+            while (heap != heaps_.end() && heap->second <= page) ++heap;
+            if (heap != heaps_.end() && page >= heap->first) {
+                page = heap->second;
+                continue;
+            }
+            uint64_t next = page + PAGE;
+            for (const uint64_t beginning : beginnings) {
+                const uint64_t chunk = page + beginning, word = image_.word(chunk + CHUNK_SIZE),
+                               size = word & ~uint64_t{FLAGS}, before = image_.word(chunk);
+                if ((word & FLAGS) != MAPPED || size < LEAST || size > segment.end - chunk) continue;
+                if (before > chunk - segment.begin || (chunk - before) % PAGE) continue;
+                if (!is_block(chunk + HEADER, size - HEADER)) continue;
+                next = std::max(next, (chunk + size) & ~uint64_t{PAGE - 1});
+                break;
+            }
+            page = next;
+        }
+    }
+}
+
+} // namespace corefile
+} // namespace heapline

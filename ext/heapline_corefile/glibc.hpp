@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * glibc's heaps in a core: arenas, their chunks, and chunks that have mappings of their own. Its arenas are found by
+ * what they look like: no symbol names them. (glibc 2.27 to 2.42.)
+ *
+ * G1  Each step goes forward inside one segment, so that no core, whatever is in it, makes the walk endless.
+ */
+#ifndef HEAPLINE_COREFILE_GLIBC_HPP
+#define HEAPLINE_COREFILE_GLIBC_HPP
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../heapline_heap/job.hpp"
+#include "image.hpp"
+
+namespace heapline {
+namespace corefile {
+
+class Glibc {
+  public:
+    struct Arena {
+        uint64_t address, top;
+        uint64_t system_bytes; /* from the kernel, as it says */
+        uint64_t walked_bytes; /* that were found */
+    };
+    /* A block, and the bytes from it to the end of what it may use; mapped: it has a mapping for itself. */
+    using Each = std::function<void(uint64_t block, uint64_t bytes, bool mapped)>;
+
+    /* Finds the arenas. */
+    explicit Glibc(Image &image);
+
+    const std::vector<Arena> &arenas() const {
+        return arenas_;
+    }
+    /* Every chunk of the arenas that is in use, those in caches and fast bins included. */
+    void walk(const Job &job, const Each &each);
+    /* What looks like a chunk with a mapping of its own. is_block: is it one? */
+    void walk_mapped(const Job &job, const std::function<bool(uint64_t block, uint64_t bytes)> &is_block);
+
+  private:
+    using Range = std::pair<uint64_t, uint64_t>;
+
+    bool is_arena(uint64_t address);
+    bool is_main(uint64_t address);
+    bool read_arenas(uint64_t main);
+    uint64_t chain(const Job &job, uint64_t from, uint64_t end, uint64_t top, const Each *each, bool &reached);
+    void walk_main(const Job &job, Arena &arena, const Each &each);
+    void walk_heaps(const Job &job, Arena &arena, const Each &each);
+    bool is_heap(uint64_t address) const;
+
+    Image &image_;
+    std::vector<Arena> arenas_;
+    std::vector<Range> heaps_;         /* what was walked */
+    std::vector<Image::Segment> data_; /* libc's writable data */
+};
+
+} // namespace corefile
+} // namespace heapline
+
+#endif

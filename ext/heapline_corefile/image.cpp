@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+#include "image.hpp"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <sys/procfs.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace heapline {
+namespace corefile {
+
+namespace {
+
+#if defined(__x86_64__)
+constexpr int machine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr int machine = EM_AARCH64;
+#else
+constexpr int machine = EM_NONE;
+#endif
+
+/* More than any process has (I1). */
+constexpr size_t most_parts = 1 << 20;
+constexpr uint64_t most_note_bytes = 128 << 20;
+
+struct Ender {
+    void operator()(Elf *elf) const {
+        elf_end(elf);
+    }
+};
+
+/* Of a file that may be cut: up to its end. */
+uint64_t read_up_to(int fd, char *to, uint64_t size, uint64_t offset) {
+    uint64_t done = 0;
+    while (done < size) {
+        const ssize_t got = pread(fd, to + done, size - done, static_cast<off_t>(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        done += static_cast<uint64_t>(got);
+    }
+    return done;
+}
+
+} // namespace
+
+Image::Image(const std::string &path) : cache_(windows), memory_(windows * window_bytes) {
+    for (size_t i = 0; i < windows; i++) cache_[i].bytes = &memory_[i * window_bytes];
+    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
+    if (fd_ < 0 || fstat(fd_, &status)) throw Failure(path + ": " + strerror(errno));
+    try {
+        if (!S_ISREG(status.st_mode)) throw Failure(path + " is no file of its own: write the core into one");
+        file_bytes_ = static_cast<uint64_t>(status.st_size);
+        read_headers(path);
+    } catch (...) {
+        close(fd_);
+        throw;
+    }
+}
+
+Image::~Image() {
+    close(fd_);
+}
+
+void Image::read_headers(const std::string &path) {
+    elf_version(EV_CURRENT);
+    const std::unique_ptr<Elf, Ender> elf(elf_begin(fd_, ELF_C_READ, nullptr));
+    GElf_Ehdr header;
+    unsigned char magic[4] = {};
+    if (read_up_to(fd_, reinterpret_cast<char *>(magic), 4, 0) == 4 && !memcmp(magic, "\x28\xb5\x2f\xfd", 4))
+        throw Failure(path + " is packed with zstd: unpack it first (zstd -d)");
+    if (!elf || elf_kind(elf.get()) != ELF_K_ELF || !gelf_getehdr(elf.get(), &header))
+        throw Failure(path + " is not a core file");
+    if (header.e_type != ET_CORE) throw Failure(path + " is not a core file, but a program or library");
+    if (header.e_machine != machine || gelf_getclass(elf.get()) != ELFCLASS64)
+        throw Failure(path + " is the core file of a machine of another architecture");
+    size_t count = 0;
+    if (elf_getphdrnum(elf.get(), &count) || count > most_parts)
+        throw Failure(path + " is cut: its headers are not there");
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr part;
+        if (!gelf_getphdr(elf.get(), static_cast<int>(i), &part)) {
+            if (segments_.empty()) throw Failure(path + " is cut: its headers are not there");
+            break;
+        }
+        if (part.p_type == PT_NOTE) read_notes(elf.get(), part.p_offset, part.p_filesz);
+        if (part.p_type != PT_LOAD || part.p_vaddr + part.p_memsz < part.p_vaddr) continue;
+        uint64_t there = std::min(part.p_filesz, part.p_memsz);
+        const uint64_t left = part.p_offset < file_bytes_ ? file_bytes_ - part.p_offset : 0;
+        if (there > left) {
+            missing_ += there - left;
+            there = left;
+        }
+        segments_.push_back({part.p_vaddr, part.p_vaddr + there, part.p_vaddr + part.p_memsz, part.p_offset,
+                             (part.p_flags & PF_W) != 0});
+    }
+    const auto by_begin = [](const auto &one, const auto &other) { return one.begin < other.begin; };
+    std::sort(segments_.begin(), segments_.end(), by_begin);
+    std::sort(mappings_.begin(), mappings_.end(), by_begin);
+    /* No two hold one address. */
+    for (size_t i = 1; i < segments_.size(); i++)
+        if (segments_[i].begin < segments_[i - 1].memory_end) throw Failure(path + " is damaged: its parts overlap");
+    if (segments_.empty()) throw Failure(path + " has no memory in it");
+}
+
+void Image::read_notes(void *elf, uint64_t offset, uint64_t size) {
+    if (offset > file_bytes_ || size > file_bytes_ - offset || size > most_note_bytes) {
+        missing_ += size;
+        return;
+    }
+    Elf_Data *data = elf_getdata_rawchunk(static_cast<Elf *>(elf), static_cast<int64_t>(offset), size, ELF_T_NHDR);
+    if (!data) return;
+    GElf_Nhdr note;
+    size_t name, description;
+    for (size_t at = 0; (at = gelf_getnote(data, at, &note, &name, &description)) > 0;) {
+        const char *body = static_cast<const char *>(data->d_buf) + description;
+        if (note.n_type == NT_PRSTATUS && note.n_descsz >= sizeof(prstatus_t)) {
+            prstatus_t status;
+            memcpy(&status, body, sizeof(status));
+            if (!threads_++) pid_ = static_cast<uint32_t>(status.pr_pid);
+        } else if (note.n_type == NT_PRPSINFO && note.n_descsz >= sizeof(prpsinfo_t)) {
+            prpsinfo_t info;
+            memcpy(&info, body, sizeof(info));
+            pid_ = static_cast<uint32_t>(info.pr_pid);
+            command_.assign(info.pr_psargs, strnlen(info.pr_psargs, sizeof(info.pr_psargs)));
+        } else if (note.n_type == NT_FILE) {
+            read_files(body, note.n_descsz);
+        }
+    }
+}
+
+/* Their number and the size of a page; of each begin, end and offset; then their names. */
+void Image::read_files(const char *note, size_t size) {
+    const auto at = [&](size_t index) {
+        uint64_t value;
+        memcpy(&value, note + index * sizeof(value), sizeof(value));
+        return value;
+    };
+    if (size < 2 * sizeof(uint64_t)) return;
+    const uint64_t count = at(0);
+    if (count > most_parts - std::min(most_parts, mappings_.size()) || (2 + 3 * count) * sizeof(uint64_t) > size)
+        return;
+    const char *name = note + (2 + 3 * count) * sizeof(uint64_t), *const end = note + size;
+    for (size_t i = 0; i < count && name < end; i++) {
+        const size_t length = strnlen(name, static_cast<size_t>(end - name));
+        mappings_.push_back({at(2 + 3 * i), at(3 + 3 * i), std::string(name, length)});
+        name += length + 1;
+    }
+}
+
+const Image::Segment *Image::segment_at(uint64_t address) const {
+    auto after = std::upper_bound(segments_.begin(), segments_.end(), address,
+                                  [](uint64_t one, const Segment &other) { return one < other.begin; });
+    if (after == segments_.begin()) return nullptr;
+    --after;
+    return address < after->memory_end ? &*after : nullptr;
+}
+
+bool Image::is_file(uint64_t address) const {
+    auto after = std::upper_bound(mappings_.begin(), mappings_.end(), address,
+                                  [](uint64_t one, const Mapping &other) { return one < other.begin; });
+    return after != mappings_.begin() && address < std::prev(after)->end;
+}
+
+void Image::fill(Window &window, uint64_t begin) {
+    window.begin = begin;
+    window.valid = 0;
+    for (uint64_t page = begin; page - begin < window_bytes;) {
+        const Segment *segment = segment_at(page);
+        if (!segment || page + page_bytes > segment->end) {
+            page += page_bytes;
+            continue;
+        }
+        const uint64_t until = std::min(segment->end & ~(page_bytes - 1), begin + window_bytes);
+        const uint64_t got =
+            read_up_to(fd_, window.bytes + (page - begin), until - page, segment->offset + (page - segment->begin));
+        for (uint64_t done = page_bytes; done <= got; done += page_bytes, page += page_bytes)
+            window.valid |= 1u << (page - begin) / page_bytes;
+        if (got < page_bytes || got % page_bytes) page = std::max(page + page_bytes, until);
+    }
+}
+
+bool Image::inside(uint64_t address, void *to, size_t size) {
+    const uint64_t begin = address & ~(window_bytes - 1), at = address - begin;
+    Window &window = cache_[begin / window_bytes % windows];
+    if (window.begin != begin) fill(window, begin);
+    if (!size) return true;
+    const uint64_t first = at / page_bytes, last = (at + size - 1) / page_bytes;
+    for (uint64_t page = first; page <= last; page++)
+        if (!(window.valid >> page & 1)) return false;
+    memcpy(to, window.bytes + at, size);
+    return true;
+}
+
+bool Image::across(uint64_t address, void *to, size_t size) {
+    while (size) {
+        const size_t part = static_cast<size_t>(std::min<uint64_t>(size, window_bytes - address % window_bytes));
+        if (!inside(address, to, part)) return false;
+        address += part;
+        to = static_cast<char *>(to) + part;
+        size -= part;
+    }
+    return true;
+}
+
+std::string Image::text(uint64_t address, size_t most) {
+    std::string text;
+    char one;
+    while (text.size() < most && read(address + text.size(), &one, 1) && one) text.push_back(one);
+    return text;
+}
+
+} // namespace corefile
+} // namespace heapline

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A core file as the memory of the process that left it. libelf reads its headers and notes; memory is read from the
+ * file when it is asked for, into windows of a fixed number.
+ *
+ * I1  Whatever the file says, nothing beyond it is read, and no more memory is taken than the windows and its headers:
+ *     their number is bounded.
+ * I2  What is not in the file (left out, or cut off) is told apart from zeros: it cannot be read.
+ * One thread at a time.
+ */
+#ifndef HEAPLINE_COREFILE_IMAGE_HPP
+#define HEAPLINE_COREFILE_IMAGE_HPP
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../heapline_heap/failure.hpp"
+
+namespace heapline {
+namespace corefile {
+
+class Image {
+  public:
+    struct Segment {
+        uint64_t begin, end; /* addresses of what the file has of it */
+        uint64_t memory_end; /* of what the process had */
+        uint64_t offset;     /* in the file */
+        bool writable;
+    };
+    /* A mapping of a file's. */
+    struct Mapping {
+        uint64_t begin, end;
+        std::string path;
+    };
+
+    explicit Image(const std::string &path);
+    ~Image();
+    Image(const Image &) = delete;
+    Image &operator=(const Image &) = delete;
+
+    /* By address. */
+    const std::vector<Segment> &segments() const {
+        return segments_;
+    }
+    const std::vector<Mapping> &mappings() const {
+        return mappings_;
+    }
+    const Segment *segment_at(uint64_t address) const;
+    bool is_file(uint64_t address) const;
+
+    /* Are all the bytes there? Then they are copied. */
+    bool read(uint64_t address, void *to, size_t size) {
+        return size <= window_bytes - address % window_bytes ? inside(address, to, size) : across(address, to, size);
+    }
+    /* The word there, or 0. */
+    uint64_t word(uint64_t address) {
+        uint64_t value = 0;
+        return read(address, &value, sizeof(value)) ? value : 0;
+    }
+    /* Up to the NUL, at most so many bytes; empty where it cannot be read. */
+    std::string text(uint64_t address, size_t most);
+
+    uint32_t pid() const {
+        return pid_;
+    }
+    uint32_t threads() const {
+        return threads_;
+    }
+    const std::string &command() const {
+        return command_;
+    }
+    uint64_t file_bytes() const {
+        return file_bytes_;
+    }
+    /* Bytes of memory and notes that the headers promise and the file does not have: it was cut. */
+    uint64_t missing_bytes() const {
+        return missing_;
+    }
+
+  private:
+    static constexpr uint64_t window_bytes = 1 << 16, page_bytes = 1 << 12;
+    static constexpr size_t windows = 1 << 9;
+    struct Window {
+        uint64_t begin = 1; /* 1: none */
+        uint32_t valid = 0; /* a bit a page */
+        char *bytes = nullptr;
+    };
+
+    bool inside(uint64_t address, void *to, size_t size);
+    bool across(uint64_t address, void *to, size_t size);
+    void fill(Window &window, uint64_t begin);
+    void read_headers(const std::string &path);
+    void read_notes(void *elf, uint64_t offset, uint64_t size);
+    void read_files(const char *note, size_t size);
+
+    int fd_ = -1;
+    uint64_t file_bytes_ = 0, missing_ = 0;
+    uint32_t pid_ = 0, threads_ = 0;
+    std::string command_;
+    std::vector<Segment> segments_;
+    std::vector<Mapping> mappings_;
+    std::vector<Window> cache_;
+    std::vector<char> memory_;
+};
+
+} // namespace corefile
+} // namespace heapline
+
+#endif

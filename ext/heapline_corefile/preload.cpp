@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#define _Static_assert static_assert /* the core's headers are C */
+
+#include "allocator/real_malloc.h"
+#include "flight/core_mark.h"
+#include "flight/flight_layout.h"
+#include "state/trailer.h"
+
+namespace heapline {
+namespace corefile {
+
+namespace {
+
+constexpr uint64_t most_data = 16 << 20; /* of a library's writable data that are looked at */
+
+} // namespace
+
+Preload::Preload(Image &image) : image_(image) {
+    for (const Image::Segment &segment : image_.segments()) {
+        if (!segment.writable || !image_.is_file(segment.begin)) continue;
+        const uint64_t end = std::min(segment.end, segment.begin + most_data);
+        for (uint64_t at = segment.begin; at + sizeof(hl_core_mark) <= end; at += sizeof(uint64_t))
+            if (is_mark(at)) return;
+    }
+}
+
+bool Preload::is_mark(uint64_t address) {
+    static const char magic[16] = HL_CORE_MARK_MAGIC;
+    hl_core_mark mark;
+    if (!image_.read(address, &mark, sizeof(mark)) || memcmp(mark.magic, magic, sizeof(magic)) != 0) return false;
+    const auto at = [](const void *pointer) { return reinterpret_cast<uint64_t>(pointer); };
+    if (!image_.read(at(mark.trailer_key), &key_, sizeof(key_)) || !key_ ||
+        !image_.read(at(mark.tail_bytes), &tail_, sizeof(tail_)) ||
+        !image_.read(at(mark.chunked), &chunked_, sizeof(chunked_)))
+        return false;
+    const std::string directory = image_.text(at(mark.flight_directory), HL_CORE_DIRECTORY_BYTES),
+                      name = image_.text(at(mark.flight_name), HL_CORE_NAME_BYTES);
+    if (!directory.empty() && !name.empty()) flight_ = directory + "/" + name;
+    return found_ = true;
+}
+
+/* Is it a block of heapline's? Then it is counted. bytes: to the end of what it may use. */
+bool Preload::count(uint64_t block, uint64_t bytes) {
+    uint64_t word;
+    if (bytes < tail_ + HL_TRAILER_SIZE) return false;
+    const uint64_t trailer = block + bytes - tail_ - HL_TRAILER_SIZE;
+    if (!image_.read(trailer, &word, sizeof(word))) return false;
+    if ((word & HL_CHECK_MASK) != hl_trailer_check_by(key_, word, block)) return false;
+    const uint32_t site = static_cast<uint32_t>(word >> HL_SITE_SHIFT);
+    const uint64_t slack = word >> HL_SLACK_SHIFT & 63, room = trailer - block;
+    uint64_t size = room - slack;
+    if (slack == HL_SLACK_ESCAPE) size = image_.word(trailer - sizeof(size));
+    if (!site || size > room) return false;
+    live_[site].blocks++;
+    live_[site].bytes += size;
+    return true;
+}
+
+void Preload::add_up(const Job &job, Glibc &glibc) {
+    live_.assign(HL_SITES_MAX, Live{0, 0, 0});
+    glibc.walk(job, [this](uint64_t block, uint64_t bytes, bool) { count(block, bytes); });
+    /* From 2.43 on the size of a mapped chunk does not count its header. */
+    const uint64_t more = chunked_ == HL_CHUNKED_2_43 ? 2 * sizeof(uint64_t) : 0;
+    glibc.walk_mapped(job, [this, more](uint64_t block, uint64_t bytes) { return count(block, bytes + more); });
+    for (uint32_t site = 0; site < HL_SITES_MAX; site++) live_[site].site = site;
+    live_.erase(std::remove_if(live_.begin(), live_.end(), [](const Live &one) { return !one.blocks; }), live_.end());
+}
+
+} // namespace corefile
+} // namespace heapline

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What heapline, preloaded into the process, left in its core: the mark (core_mark.h), and by it the trailer of each
+ * live block. */
+#ifndef HEAPLINE_COREFILE_PRELOAD_HPP
+#define HEAPLINE_COREFILE_PRELOAD_HPP
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../heapline_heap/job.hpp"
+#include "glibc.hpp"
+#include "image.hpp"
+
+namespace heapline {
+namespace corefile {
+
+class Preload {
+  public:
+    struct Live {
+        uint32_t site;
+        uint64_t blocks, bytes;
+    };
+
+    /* Finds the mark. */
+    explicit Preload(Image &image);
+
+    bool found() const {
+        return found_;
+    }
+    /* Of the flight file; empty: it had none. */
+    const std::string &flight() const {
+        return flight_;
+    }
+    bool over_glibc() const {
+        return chunked_ != 0;
+    }
+    /* What lives, by site, in the order of their numbers. */
+    const std::vector<Live> &live() const {
+        return live_;
+    }
+    void add_up(const Job &job, Glibc &glibc);
+
+  private:
+    bool is_mark(uint64_t address);
+    bool count(uint64_t block, uint64_t bytes);
+
+    Image &image_;
+    bool found_ = false;
+    uint64_t key_ = 0;
+    uint32_t tail_ = 0, chunked_ = 0;
+    std::string flight_;
+    std::vector<Live> live_;
+};
+
+} // namespace corefile
+} // namespace heapline
+
+#endif

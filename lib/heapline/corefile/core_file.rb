@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+require_relative "../accounting/flight"
+require_relative "../errors"
+require_relative "../extension"
+
+module Heapline
+  module Corefile
+    # A line and what lived there: place is "path:line", via the library where it is not the VM.
+    Row = Struct.new(:location, :live_blocks, :live_bytes)
+
+    # A core file of a process that heapline was preloaded into: what lived, from the trailers of its blocks, and where
+    # that was asked for, from its flight file.
+    class CoreFile
+      # What the core says of itself (Hash); see Native::CoreFile#facts.
+      attr_reader :facts
+
+      # flight: its flight file, where that does not lie where the process had it. Raises Error.
+      def initialize(path, flight: nil)
+        Extension.load(:corefile)
+        @path = path
+        @core = Native::CoreFile.new(path).read
+        @facts = @core.facts
+        demand_heapline
+        @flight = flight || @facts[:flight]
+        raise Error, "#{path}: the process kept its lines in memory only, and cores leave that out" unless @flight
+      end
+
+      # Array of Row, one a location, in no order. What was asked for inside quiet is in none.
+      def rows
+        @rows ||= lines.transform_values { |rows| Row.new(rows.first.first, *sums(rows)) }.values
+      end
+
+      # Array of String: what could not be read.
+      def problems
+        [*cut, *arenas]
+      end
+
+      private
+
+      def demand_heapline
+        return if @facts[:preloaded] && @facts[:glibc] && !@core.arena_rows.empty?
+        raise Error, "#{@path}: heapline was not preloaded into this process, or was an earlier one" unless
+          @facts[:preloaded]
+
+        raise Error, "#{@path}: glibc's arenas are not in it; other allocators' blocks cannot be found"
+      end
+
+      # Rows of a site by the name of their place.
+      def lines
+        numbers = @core.live_rows.reject { |site,| site == Accounting::FlightSites::QUIET }
+        sites = places(numbers.map(&:first))
+        named = numbers.map { |site, *figures| [location(sites, site), *figures] }
+        named.group_by { |location,| location.to_s }
+      end
+
+      def sums(rows)
+        [rows.sum { |row| row[1] }, rows.sum { |row| row[2] }]
+      end
+
+      def location(sites, number)
+        sites[number]&.location || Places::Location.new(special: "(not in the flight file)")
+      end
+
+      def places(numbers)
+        raw = Accounting::Flight.choose(@flight) { numbers }
+        unless raw[:pid] == @facts[:pid]
+          raise Error, "#{@flight} is of process #{raw[:pid]}, the core of #{@facts[:pid]}"
+        end
+
+        raw[:sites]
+      rescue Errno::ENOENT, FlightError => e
+        raise Error, "the lines of this process are in its flight file, which cannot be read (#{e.message}): keep it " \
+                     "with the core, and name it with --flight"
+      end
+
+      def cut
+        missing = @facts[:missing_bytes]
+        missing.zero? ? [] : ["the file is cut: #{Units.count(missing)} bytes of the memory are not in it"]
+      end
+
+      def arenas
+        @core.arena_rows.filter_map do |address, system, found|
+          next if system == found
+
+          format("the arena at 0x%<at>x: of %<all>s bytes %<found>s were found",
+                 at: address, all: Units.count(system), found: Units.count(found))
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,103 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "open3"
+require "tmpdir"
+require "heapline/extension"
+
+# `heapline core FILE` tells of a core what `heapline report PID` told of the process before, to the byte.
+class CoreFileTest < Minitest::Test
+  # Small, large and mapped blocks, aligned ones, of several arenas; some are freed.
+  PROGRAM = <<~'RUBY'
+    kept = Array.new(3000) { |i| "x" * (100 + i) }
+    large = [200_000, 3_000_000].map { |size| "y" * size }
+    freed = Array.new(2000) { |i| "z" * (60 + i) }
+    freed = nil
+    threads = Array.new(3) { Thread.new { Thread.current[:kept] = Array.new(500) { |i| "t" * (500 + i) }; Thread.stop } }
+    Thread.pass until threads.all?(&:stop?)
+    GC.start
+    $stdout.syswrite("ready\n")
+    $stdin.gets
+  RUBY
+  EXE = File.expand_path("../../exe/heapline", __dir__)
+  HEAPLINE = [RbConfig.ruby, EXE].freeze
+
+  def setup
+    usage = system("gcore", out: File::NULL, err: File::NULL)
+    skip "gdb is not installed: script/setup --develop" if usage.nil?
+  end
+
+  def run_heapline(*words)
+    out, err, status = Open3.capture3(*HEAPLINE, *words)
+    [out, err, status.exitstatus]
+  end
+
+  def json(*words)
+    out, err, status = run_heapline(*words, "--json", "--top", "0")
+    assert_equal ["", 0], [err, status]
+    JSON.parse(out)
+  end
+
+  # location => [bytes, blocks] of what lives
+  def live(answer)
+    groups = answer["sites"].group_by { |site| site["location"] }
+    sums = groups.transform_values { |sites| %w[live_bytes live_blocks].map { |key| sites.sum { |site| site[key] } } }
+    sums.reject { |_, figures| figures == [0, 0] }
+  end
+
+  # Yields the report of a program while it waits, and its core.
+  def with_core(env = {})
+    Dir.mktmpdir("heapline-core") do |dir|
+      File.write(program = File.join(dir, "program.rb"), PROGRAM)
+      env = { "HEAPLINE" => "quiet", "HEAPLINE_DIR" => File.join(dir, "flights") }.merge(env)
+      IO.popen([env, *HEAPLINE, RbConfig.ruby, program], "r+") do |io|
+        io.gets
+        report = JSON.parse(IO.popen([env, *HEAPLINE, "report", io.pid.to_s, "--json", "--top", "0"], &:read))
+        system("gcore", "-o", File.join(dir, "core"), io.pid.to_s, out: File::NULL, err: File::NULL)
+        yield report, File.join(dir, "core.#{io.pid}"), Dir[File.join(dir, "flights/*.flight")].first
+        io.puts
+      end
+    end
+  end
+
+  def test_it_tells_what_the_report_told
+    with_core do |report, core, flight|
+      assert_equal live(report), live(json("core", core))
+      cut_anywhere(core, report)
+      without_its_flight(core, flight)
+    end
+  end
+
+  def test_blocks_with_tails
+    with_core("HEAPLINE" => "quiet,blocks") { |report, core| assert_equal live(report), live(json("core", core)) }
+  end
+
+  # Wherever it ends: what is said is one line, or what there is with what is missing, and never more than there was.
+  def cut_anywhere(core, report)
+    all = File.size(core)
+    [all * 2 / 3, 70_000, 4000, 63, 0].each do |size|
+      File.truncate(core, size)
+      out, err, status = run_heapline("core", core, "--json", "--top", "0")
+      assert_equal 1, status, "cut at #{size}: #{err}"
+      next assert_equal 1, err.lines.size, "cut at #{size}: #{err}" if out.empty?
+
+      answer = JSON.parse(out)
+      refute_empty answer["problems"]
+      assert_operator answer.dig("totals", "live_bytes"), :<=, report.dig("totals", "live_bytes")
+    end
+  end
+
+  def without_its_flight(core, flight)
+    File.rename(flight, "#{flight}.away")
+    assert_equal 1, run_heapline("core", core).last
+    File.rename("#{flight}.away", flight)
+  end
+
+  def test_what_is_no_core
+    _, err, status = run_heapline("core", __FILE__)
+    assert_equal ["heapline: #{__FILE__} is not a core file\n", 1], [err, status]
+    _, err, status = run_heapline("core", RbConfig.ruby)
+    assert_equal ["heapline: #{RbConfig.ruby} is not a core file, but a program or library\n", 1], [err, status]
+  end
+end
