@@ -43,6 +43,7 @@ module Heapline
       "core" => ["corefile/core_command", "Corefile::CoreCommand"],
       "doctor" => ["doctor/doctor_command", "Doctor::DoctorCommand"],
       "help" => ["cli/commands", "CLI::HelpCommand"],
+      "completion" => ["cli/completion_command", "CLI::CompletionCommand"],
       "version" => ["cli/commands", "CLI::VersionCommand"]
     }.freeze
     # What a person wants to do => the commands for it. `heap` stands for those of two words.
@@ -52,7 +53,7 @@ module Heapline
       "Ask about Ruby objects" => %w[heap stack],
       "Find what C code lost" => %w[leaks test],
       "Record, and replay on other allocators" => %w[record replay],
-      "Look after processes and this installation" => %w[ps serve env doctor help version]
+      "Look after processes and this installation" => %w[ps serve env doctor completion help version]
     }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 

@@ -71,7 +71,7 @@ class PackageTest < Minitest::Test
   # A command => its words, in an order in which each finds what the one before has left. PID: a process that runs; ASK:
   # the same where the command waits for its answer. What follows a |: it is ended by Ctrl-C once that has been written.
   COMMANDS = {
-    "help" => "", "version" => "", "doctor" => "", "env" => "", "heap" => "", "ps" => "",
+    "help" => "", "version" => "", "doctor" => "", "env" => "", "completion" => "bash", "heap" => "", "ps" => "",
     "run" => "-o run.heapline RUBY -e 42", "report" => "run.heapline -o report.html",
     "diff" => "run.heapline run.heapline", "snapshot" => "PID -o now.heapline", "top" => "--once PID", "rss" => "ASK",
     "trim" => "ASK", "baseline" => "ASK", "log" => "--every 0.1 -o log.jsonl PID | log.jsonl",
