@@ -6,11 +6,12 @@ task :lint do
 end
 
 desc "Check what the core exports and needs (the listed symbols, libc, no libruby), and the extensions, " \
-     "that each room of the core calls only those below it, and that sig/ declares what the library has"
+     "that each room of the core calls only those below it, that sig/ declares what the library has, " \
+     "and that docs/api.md lists the public classes"
 task symbols: :compile do
   Tasks.run_gates("symbols", [Tasks::SymbolsGate.new, Tasks::ExtensionSymbolsGate.new,
                               Tasks::CoreRoomsGate.new(objects: Tasks::CoreRoomsGate.built),
-                              Tasks::SignaturesGate.new])
+                              Tasks::SignaturesGate.new, Tasks::ApiGate.new])
 end
 
 desc "Check that the documents name only what exists, that options and figures are documented, " \

@@ -8,6 +8,7 @@ module Heapline
   # and `call(argv)`, which returns the exit status. A command parses, picks a model and a format; it neither analyses
   # nor formats. Commands are loaded when they are used, so that `heapline ruby …` starts quickly. A command may have
   # commands of its own, of two words.
+  # @api private
   module CLI
     # name => [its file, its class]
     COMMANDS = {

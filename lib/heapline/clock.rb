@@ -2,6 +2,7 @@
 
 module Heapline
   # The clock by which waits and rates are measured: it is not set back or forth with the time of day.
+  # @api private
   module Clock
     module_function
 

@@ -35,5 +35,6 @@ module Heapline
   class InputError < Error; end
 
   # The command line or the environment variable HEAPLINE asks for something that does not exist. Exit status 2.
+  # @api private
   class UsageError < Error; end
 end

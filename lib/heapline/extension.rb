@@ -5,6 +5,7 @@ require_relative "errors"
 module Heapline
   # The shared objects that need a compiler of C++17 and libraries, which not every machine has: where one was missing
   # the gem was installed without them. They are loaded by who needs them.
+  # @api private
   module Extension
     INSTALL = { "Debian, Ubuntu" => "apt-get install", "Fedora, RHEL" => "dnf install", "Alpine" => "apk add",
                 "Arch" => "pacman -S" }.freeze

@@ -38,6 +38,15 @@ module Tasks
       puts JSON.generate(found)
     RUBY
 
+    # Hash of a module's name to what is declared of it: "#name", ".name".
+    def declared
+      require "rbs"
+      @declared ||= files.each_with_object({}) do |file, all|
+        source = RBS::Buffer.new(name: file, content: File.read(File.join(@root, file)))
+        note(RBS::Parser.parse_signature(source).last, nil, all)
+      end
+    end
+
     private
 
     def patterns
@@ -45,7 +54,6 @@ module Tasks
     end
 
     def check
-      require "rbs"
       ok, output = loaded
       return ["the library cannot be loaded as a whole\n#{output}"] unless ok
 
@@ -58,14 +66,6 @@ module Tasks
       files = Dir.glob("#{lib}/heapline{.rb,/**/*.rb}").grep_v(FOREIGN)
       built = Dir.glob("#{lib}/heapline/{native,heap,capture,corefile}.so")
       Shell.capture(RbConfig.ruby, "-I", lib, "-e", LOADER, lib, *built, *files, dir: @root)
-    end
-
-    # Hash of a module's name to what is declared of it: "#name", ".name".
-    def declared
-      @declared ||= files.each_with_object({}) do |file, all|
-        source = RBS::Buffer.new(name: file, content: File.read(File.join(@root, file)))
-        note(RBS::Parser.parse_signature(source).last, nil, all)
-      end
     end
 
     def note(declarations, within, all)

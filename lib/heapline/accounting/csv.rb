@@ -7,6 +7,7 @@ require_relative "../table/csv"
 require_relative "../table/selection"
 
 module Heapline
+  # @api private
   module Accounting
     # A line a site, or with `by` a line a group, below a heading (see CsvLine).
     class Csv

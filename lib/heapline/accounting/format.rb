@@ -16,6 +16,7 @@ module Heapline
     # written:: does the extension write them?
     # least:: bytes, live or grown, of which it tells at all
     # comparison:: its class for an Accounting::Comparison, in the file comparison_NAME; nil: it gets the difference
+    # @api private
     Entry = Struct.new(:name, :type, :file, :endings, :row, :top, :order, :written, :least, :comparison,
                        keyword_init: true) do
       # The class `type`, loaded now.

@@ -126,6 +126,7 @@ end
 module Heapline
   # What was made between two counts of the same process, and what of it is still there: the common part of
   # ObjectMeasurement and RetainedObjects. It holds the objects, so it is to be let go of soon.
+  # @api private
   class ObjectTally
     # What heapline itself makes meanwhile is left out.
     OWN = File.join(File.expand_path("../..", __dir__), "")

@@ -11,6 +11,7 @@ module Heapline
     # age_ms_* are approximate milliseconds. growth is live now less live at the baseline and may be negative;
     # retained was allocated after the baseline and is still live; temporary blocks were freed within the generation
     # of their birth or the next. since_* count from the baseline (without one: from the start).
+    # @api public
     Site = Struct.new(:location, :kind, :tag, :allocations, :frees, :bytes_allocated, :bytes_freed, :live_bytes,
                       :live_blocks, :growth_bytes, :growth_blocks, :retained_bytes, :retained_blocks,
                       :since_allocations, :since_bytes_allocated, :age_sum, :age_max, :age_ms_sum, :age_ms_max,

@@ -16,6 +16,7 @@ module Heapline
     # Native::Rows, which the format that writes them releases; `totals` are of all, row_count is how many rows there
     # were to choose from, site_count how many sites there are, and `kinds` Sites with what lives by Ruby lines and by
     # others.
+    # @api public
     class Snapshot
       include Places::SiteCollection
 

@@ -42,6 +42,7 @@ module Heapline
   # begins with what is in force where it is first resumed, so an Enumerator works on behalf of its caller.
   #
   # Fiber-local variables hold a fiber's own state; one without any has depth 0 and no tag.
+  # @api private
   module FiberState
     QUIET = :heapline_quiet
     TAG = :heapline_tag
@@ -97,6 +98,7 @@ end
 module Heapline
   # A bounded set of labels. What is labelled by names that come from outside (paths, job classes) could be given ever
   # new ones; beyond the limit all further ones are OTHER. Any thread may ask.
+  # @api private
   class Labels
     OTHER = "(other)"
     # More than an application has routes or job classes; each may bring as many sites as its requests run lines.

@@ -5,6 +5,7 @@ require_relative "../figures/typed"
 
 module Heapline
   # What commands are made of: how options are parsed, programs run, and files of the installation found.
+  # @api private
   module Command
     OK = 0
     PROBLEM = 1

@@ -7,6 +7,7 @@ require_relative "../accounting/flight"
 require_relative "../command/installation"
 
 module Heapline
+  # @api private
   module Doctor
     # Runs a small Ruby program under the core and reads its flight file. `snapshot` is nil where that failed, and
     # `error` then says why.

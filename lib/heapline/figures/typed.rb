@@ -3,6 +3,7 @@
 require_relative "../errors"
 
 module Heapline
+  # @api private
   module Figures
     # What people type: sizes, counts, durations, times. Each is read alike wherever it stands, on the command line, in
     # HEAPLINE or in a URL; what is none is a UsageError.

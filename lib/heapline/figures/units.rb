@@ -2,6 +2,7 @@
 
 module Heapline
   # Figures as people read them. Decimal prefixes: 1 MB is 1,000,000 bytes.
+  # @api private
   module Units
     PREFIXES = %w[B kB MB GB TB PB EB].freeze
 

@@ -10,6 +10,7 @@ module Heapline
   # what has no end, or is larger than such a file can be, is an InputError that names it.
   #
   # (Heap dumps and captures are read in C++, flight files in C, by the same rules.)
+  # @api private
   class Input
     CHUNK = 1 << 16
     # Seconds for which a pipe's name may have no writer.

@@ -7,6 +7,7 @@ module Heapline
   # A value in JSON that came from a file, and the place where it stands there. What is asked of it is there and of the
   # kind that was asked for; else an InputError names the file and the place: "r.json: sites[3].live_bytes is no
   # number". Text is valid UTF-8, numbers fit into 64 bits.
+  # @api private
   class JsonValue
     # Values within values; what heapline writes has 5.
     NESTING = 64

@@ -4,6 +4,7 @@ require "fcntl"
 require_relative "../errors"
 
 module Heapline
+  # @api private
   module Files
     # What is written to a file. That of -o names files and methods of a program: it is its owner's alone (0600), and a
     # reader sees the former file or the whole new one.

@@ -23,6 +23,7 @@ module Heapline
     # alloc_bytes_per_s::     at the last lines, over the processes that were still there
     # temporary_share::       0..1, or nil where unknown
     # points::                Array of [seconds since the log's first line, live bytes over all processes]
+    # @api public
     Series = Struct.new(:location, :label, :gem, # rubocop:disable Lint/StructNewOverride -- Kernel's is private
                         :library, :tag, :kind, :processes, :verdict, :needs, :facts, :slope_bytes_per_hour,
                         :slope_low, :slope_high, :live_bytes, :growth_bytes, :alloc_bytes_per_s, :temporary_share,
@@ -57,6 +58,7 @@ module Heapline
 
     # How the memory of processes grew over a growth log: for each site, over all processes and deploys, a Series with
     # its verdict. Frozen.
+    # @api public
     class History
       # What one process left in the log. Times are Time; dropped_lines is what its writer could not write, gaps how
       # often lines are missing.

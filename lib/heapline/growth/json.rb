@@ -4,6 +4,7 @@ require_relative "../terminal/inert"
 require_relative "../table/json_object"
 
 module Heapline
+  # @api private
   module Growth
     # A Growth::History as one JSON object, ASCII only. docs/cli.md describes each key; a change of their meaning raises
     # schema_version.

@@ -26,9 +26,11 @@ module Heapline
     end
   end
 
+  # @api private
   module GrowthLog
     # A growth log that the program has asked for (Heapline.log_growth). It goes on until it is stopped, or until the
     # process and all that was forked from it have ended.
+    # @api public
     class Handle
       # Seconds that a line on its way may take when the log is stopped.
       PATIENCE = 5

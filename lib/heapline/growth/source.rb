@@ -6,6 +6,7 @@ require_relative "../files/input"
 module Heapline
   class GrowthReader
     # One file of a growth log, or standard input.
+    # @api private
     class Source
       # What of a directory is a log: x.jsonl, x.log.2, x.jsonl-20260101.gz …
       LOG_NAME = /\.(?:jsonl?|log)(?:[.-]\d+)*(?:\.gz|\.zst)?\z/

@@ -7,6 +7,7 @@ module Heapline
     # How a site's live bytes move, judged by the rules of docs/accuracy.md. What is looked at is the lower envelope:
     # the lowest live bytes of each of about ten stretches of a life, because what is in flight comes and goes above
     # it, and what is retained stays below it.
+    # @api public
     class Verdict
       # Of a process with fewer lines nothing is said.
       LEAST_LINES = 12

@@ -5,6 +5,7 @@ require_relative "../figures/units"
 require_relative "object_words"
 
 module Heapline
+  # @api private
   module Heap
     # A Heap::Graph in the language of Graphviz.
     class Dot

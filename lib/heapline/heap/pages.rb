@@ -14,6 +14,7 @@ module Heapline
     # garbage_slots:: with objects that the next full GC frees; nil: this Ruby does not tell them from live ones
     # pinned_slots::  with live objects that compaction cannot move; nil: this Ruby does not tell
     # holders::       Array of Holding: whose the live objects are; nil where more than half of the slots are live
+    # @api public
     Page = Struct.new(:address, :birth, :slot_bytes, :slots, :live_slots, :garbage_slots, :pinned_slots, :holders,
                       keyword_init: true) do
       include Frozen
@@ -42,6 +43,7 @@ module Heapline
     # Objects of one class from one line that are live in one page, or in several. class_name: as reports have it;
     # internal: are they the VM's own? location: Location, nil where objects are not accounted or theirs is not known;
     # objects, pinned: how many (pinned: nil where this Ruby does not tell); pages: in how many pages.
+    # @api public
     Holding = Struct.new(:class_name, :internal, :location, :objects, :pinned, :pages, keyword_init: true) do
       include Frozen
     end
@@ -106,6 +108,7 @@ module Heapline
 
     # The object heap of a process at one moment, as its pages. Frozen; Enumerable over Page, in the order of their
     # addresses.
+    # @api public
     class Pages
       include EachPage
 
@@ -186,6 +189,7 @@ module Heapline
 
     # Pages of the object heap that few objects keep: their other slots are free, or garbage. Frozen; Enumerable over
     # Page.
+    # @api public
     class SparsePages
       include EachPage
 

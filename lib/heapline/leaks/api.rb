@@ -35,6 +35,7 @@ module Heapline
   end
 
   # Looking for lost blocks, and reading what was found.
+  # @api private
   module Leaks
     # The input and the output that a program gets as descriptors become its standard ones.
     SHELL = ["/bin/sh", "-c", 'exec "$0" "$@" <&3 >&4 3<&- 4>&- 2>/dev/null'].freeze

@@ -7,6 +7,7 @@ module Heapline
   module Leaks
     # What a search for lost blocks found: its records, the largest first, and figures. Frozen, Enumerable of
     # LossRecord.
+    # @api public
     class Findings
       include Enumerable
 
@@ -15,6 +16,7 @@ module Heapline
       # seconds that the program waited for the copy, that the full GC before took, that the copy was looked at.
       # threads_without_registers: pointers that only a register of theirs holds were not seen. fibers_unknown: 1 where
       # stacks of fibers counted as a whole. growths: Hash of path => [blocks, bytes]: see LibraryLoss.
+      # @api private
       Search = Struct.new(:pid, :blocks, :bytes, :totals, :pause, :gc, :scan, :threads, :threads_without_registers,
                           :fibers_unknown, :blocks_missed, :generation, :growths, keyword_init: true)
 

@@ -16,6 +16,7 @@ module Heapline
     # location:: on a stack: Places::Location where in Ruby its thread or fiber was then; nil: not on one of Ruby's
     # path::     of the program or library, or the mapping's name; nil: none
     # offset::   of :data: from where the library begins in memory
+    # @api public
     Holder = Struct.new(:kind, :between, :address, :thread, :path, :offset, :location, keyword_init: true) do
       include Frozen
 
@@ -60,6 +61,7 @@ module Heapline
     # addresses::         of up to three of them
     # pid::               of the process
     # held_by::           Leaks::Holder of the first of them; nil: it is lost
+    # @api public
     LossRecord = Struct.new(:kind, :blocks, :bytes, :led_blocks, :led_bytes, :location, :tag, :frames,
                             :ruby_frames, :first_generation, :last_generation, :addresses, :pid, :held_by,
                             keyword_init: true) do

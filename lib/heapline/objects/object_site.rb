@@ -19,6 +19,7 @@ module Heapline
     #
     # It also answers to the names that a Site's figures have, so that what ranks and prints Sites does so with it:
     # live_bytes are then live slot bytes, live_blocks live objects.
+    # @api public
     ObjectSite = Struct.new(:location, :tag, :class_name, :type, :internal, :allocated, :freed, :slot_bytes_allocated,
                             :slot_bytes_freed, :growth, :growth_bytes, :retained, :retained_bytes, :since_allocated,
                             :since_slot_bytes_allocated, :age_sum, :age_max, :temporary, :memsize) do

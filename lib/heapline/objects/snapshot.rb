@@ -6,6 +6,7 @@ require_relative "../places/site_collection"
 
 module Heapline
   # Ruby objects by the line that made them and their class: counted only where that was asked for.
+  # @api private
   module Objects
     # Raises FlightError where the process of an
     # Accounting::Snapshot has not accounted its own; what to do is said.
@@ -18,6 +19,7 @@ module Heapline
 
     # The Ruby objects that a process has made while they were accounted, by site and class. Frozen; Enumerable over
     # ObjectSites. `top`, `group_by`, `sums` and `[]` are a Snapshot's.
+    # @api public
     class Snapshot
       include Places::SiteCollection
 

@@ -4,6 +4,7 @@ require_relative "../terminal/inert"
 require_relative "../places/source_lines"
 
 module Heapline
+  # @api private
   module Page
     # Texts by number, each once and inert: what the columns of a page refer to. Number 0 is none.
     class Strings

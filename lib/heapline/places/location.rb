@@ -13,6 +13,7 @@ module Heapline
     # symbol::        native code: the nearest exported symbol, or nil
     # offset::        native code: the caller's address in its library
     # special::       "(other)", "(YJIT)" … where there is neither a file nor a library
+    # @api public
     Location = Struct.new(:path, :lineno, :label, :library, :library_path, :symbol, :offset, :special) do
       def initialize(*values, **fields)
         super(*values)

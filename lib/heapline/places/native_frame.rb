@@ -13,6 +13,7 @@ module Heapline
     # path::      the same with its directory
     # offset::    the call's address in that object, as its symbol table counts
     # inlined::   true where the compiler put this function into the one of the next frame
+    # @api public
     NativeFrame = Struct.new(:function, :file, :line, :library, :path, :offset, :inlined, keyword_init: true) do
       include Frozen
 

@@ -4,6 +4,7 @@ require "open3"
 require_relative "object_file"
 
 module Heapline
+  # @api private
   module Places
     # Names and lines of native code, asked of a tool that reads debug information: eu-addr2line of elfutils, addr2line
     # of binutils, or LLVM's. Separate debug files and inlined functions are those tools' business.

@@ -4,6 +4,7 @@ require_relative "../clock"
 require_relative "../accounting/flight"
 
 module Heapline
+  # @api private
   module Processes
     # Has a process that waits in a system call look at what it is asked. One that does anything looks by itself; an
     # idle one is stopped for some microseconds, and comes to a safe point of Ruby's (visitor.h).

@@ -14,6 +14,7 @@ module Heapline
     # mappings::   those of mmap in place of malloc's
     # objects::    Ruby objects in place of blocks
     # class_name:: of objects: those of this class, as sites(by: :class) calls it
+    # @api private
     class Filter
       ENDLESS = (1 << 64) - 1
       # Objects for whose class the table had no room.

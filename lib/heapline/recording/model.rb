@@ -12,6 +12,7 @@ module Heapline
     # live_blocks, live_bytes::          of these live at the end
     # temporary_blocks, temporary_bytes:: of these freed in the GC generation of their birth or in the next one
     # frees, bytes_freed::               all that ended there: these alone are of who freed, not of who allocated
+    # @api public
     Sums = Struct.new(:allocations, :bytes_allocated, :peak_blocks, :peak_bytes, :live_blocks, :live_bytes,
                       :temporary_blocks, :temporary_bytes, :frees, :bytes_freed, keyword_init: true) do
       include Frozen
@@ -35,6 +36,7 @@ module Heapline
     # key::    what it is called
     # label::  of a line its method, else nil
     # sums::   Sums
+    # @api public
     Group = Struct.new(:key, :label, :sums, keyword_init: true) do
       include Frozen
     end
@@ -45,6 +47,7 @@ module Heapline
     #                  outermost first
     # label::          of a line its method, else nil
     # before, after::  Sums, nothing but zeros where there is none
+    # @api public
     Change = Struct.new(:key, :label, :before, :after, keyword_init: true) do
       include Frozen
 
@@ -60,6 +63,7 @@ module Heapline
     # path::     source file, or nil; lineno:: line in it, or nil
     # library::  path of the shared object of a native frame, nil for Ruby's
     # offset::   in that object, as its symbol table counts; nil for Ruby's
+    # @api public
     Frame = Struct.new(:label, :path, :lineno, :library, :offset, keyword_init: true) do
       include Frozen
 
@@ -122,6 +126,7 @@ module Heapline
     # seconds::      until it ended; Ruby may sweep while the program goes on. nil: that was not seen
     # gc_seconds::   for which the program stood still for it; nil: not known
     # frame::        Frame: the line of the program that ran into it; nil: not known
+    # @api public
     Collection = Struct.new(:generation, :time, :seconds, :gc_seconds, :frame, keyword_init: true) do
       include Frozen
     end
@@ -134,6 +139,7 @@ module Heapline
     # collections::          GCs that began in it
     # gc_seconds::           for which the program stood still for GC in it; nil: not known
     # rss, heap_bytes::      of the process and of Ruby's object heap, sampled last up to its end; nil: not yet
+    # @api public
     Moment = Struct.new(:time, :seconds, :allocations, :bytes_allocated, :frees, :bytes_freed, :live_bytes, :most_bytes,
                         :collections, :gc_seconds, :rss, :heap_bytes, keyword_init: true) { include Frozen }
 
@@ -145,6 +151,7 @@ module Heapline
     # own_count, own_bytes::     of these the ones whose path ends here
     # children::                 Array of Node, the largest first
     # rubocop:disable Lint/StructNewOverride -- blocks are counted, nobody counts a Struct's members
+    # @api public
     Node = Struct.new(:frame, :depth, :count, :bytes, :own_count, :own_bytes, :children, keyword_init: true) do
       # rubocop:enable Lint/StructNewOverride
       include Frozen
@@ -160,6 +167,7 @@ module Heapline
 
     # What one call path allocated in one thread under one tag. frames:: Array of Frame, the outermost first, empty:
     # unknown; thread:: name, or nil; tag:: or nil; class_name:: of objects, else nil; sums:: Sums
+    # @api public
     Stack = Struct.new(:frames, :thread, :tag, :class_name, :sums, keyword_init: true) { include Frozen }
 
     # A recording in totals.
@@ -177,6 +185,7 @@ module Heapline
     # sizes, ages::     Array of Bucket: of what was born by size; of what was freed by lifespan in generations
     # threads, tags, libraries, gems, lines, classes::  Array of Group, most bytes at the peak first; of blocks there
     #                   are no classes, of Ruby objects no libraries; nil where they were not asked for
+    # @api public
     Summary = Struct.new(:command, :ruby, :allocator, :pid, :started_at, :options, :chosen, :seconds, :events, :lost,
                          :file_bytes, :ending, :sums, :peak_at, :collections, :gc_seconds, :calls, :sizes, :ages,
                          :threads, :tags, :libraries, :gems, :lines, :classes, keyword_init: true) do

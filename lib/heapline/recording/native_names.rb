@@ -7,6 +7,7 @@ module Heapline
   class Capture
     # Functions and lines of native frames, from the libraries that they lie in, where these are still the files that
     # were recorded. Names come from the tools that read debug information; see Places::Symbols.
+    # @api private
     class NativeNames
       # identities: { path => which file it was }. now: called with a path, says which file it is, or nil.
       def initialize(identities, now:, symbols: Places::Symbols.new)

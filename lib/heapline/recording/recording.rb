@@ -11,6 +11,7 @@ require_relative "rings"
 module Heapline
   # The recording of one process: what it writes into its ring, brought into a capture. The process itself only writes;
   # so it may be killed at any time, and what the ring still holds is in the capture all the same.
+  # @api private
   class Recording
     SUFFIX = ".hlc"
     # Seconds after which a process that executes another program has left no trace of heapline.

@@ -9,6 +9,7 @@ module Heapline
     # errno: why (0: nothing is wrong); elapsed_ns: how long the recording took; waited_ns: how long the program's
     # threads, all together, waited for it; stacks_refused: how often a frame or a stack found no room in its table (0:
     # no stack was cut). Frozen.
+    # @api public
     Result = Struct.new(:path, :pid, :ending, :events, :bytes, :lost, :dropped, :errno, :elapsed_ns, :waited_ns,
                         :stacks_refused, keyword_init: true) do
       include Frozen

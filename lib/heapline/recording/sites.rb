@@ -7,6 +7,7 @@ module Heapline
   class Capture
     # Where memory was allocated, as the accounting has it: the nearest line of Ruby, and the library that allocated on
     # its behalf where that was not Ruby itself.
+    # @api private
     class Sites
       KINDS = %i[line file gem library method thread tag class].freeze
       APPLICATION = "(application)"

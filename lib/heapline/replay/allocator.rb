@@ -7,6 +7,7 @@ require_relative "../errors"
 module Heapline
   class Replay
     # An allocator to replay with: libc's own, or a library that is preloaded.
+    # @api private
     class Allocator
       # What Debian has: file names, and the package that brings them.
       KNOWN = {

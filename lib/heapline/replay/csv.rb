@@ -5,6 +5,7 @@ require_relative "../table/csv"
 module Heapline
   class Replay
     # A Replay::Comparison as CSV: a line for each replay (see CsvLine).
+    # @api private
     class Csv
       FIGURES = %i[seconds peak_bytes final_bytes trimmed_bytes touch_seconds wall_seconds cpu_seconds minor_faults
                    major_faults interrupted].freeze

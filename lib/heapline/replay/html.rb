@@ -8,6 +8,7 @@ module Heapline
   class Replay
     # A Replay::Comparison as one HTML file that needs nothing else, not even a script: its policy allows the
     # one style that is in it.
+    # @api private
     class Html
       POLICY = "default-src 'none'; style-src '%<style>s'; base-uri 'none'; form-action 'none'"
       STYLE = <<~CSS.freeze

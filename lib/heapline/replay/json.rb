@@ -7,6 +7,7 @@ require_relative "words"
 module Heapline
   class Replay
     # A Replay::Comparison as one JSON object, ASCII only; docs/cli.md describes each key.
+    # @api private
     class Json
       include Table::JsonObject
 

@@ -13,6 +13,7 @@ module Heapline
     # bytes_allocated, peak_live_bytes, end_live_bytes, largest_bytes:: requested
     # left_out::          frees of blocks that are older than the recording
     # recorded_seconds::  how long it took
+    # @api private
     Plan = Struct.new(:name, :threads, :calls, :allocations, :slots, :bytes_allocated, :peak_live_bytes,
                       :end_live_bytes, :largest_bytes, :left_out, :recorded_seconds, keyword_init: true) do
       include Frozen
@@ -20,6 +21,7 @@ module Heapline
 
     # Plans as files: made of a capture by heapline/capture.so, read by the replayer. docs/replay-plan.md describes
     # them; here is only their beginning.
+    # @api private
     module PlanFile
       MAGIC = "HLPLAN\r\n".b
       SIZE = 136

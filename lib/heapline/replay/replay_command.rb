@@ -11,6 +11,7 @@ require_relative "../figures/typed"
 module Heapline
   class Replay
     # `heapline replay CAPTURE`: performs what a program asked of its allocator again, on several allocators.
+    # @api private
     class ReplayCommand < Command::Base
       USAGE_LINE = "replay [options] CAPTURE | PLAN"
       SUMMARY = "Replay a recording on other allocators and settings, and say which one to take"

@@ -10,6 +10,7 @@ module Heapline
   class Replay
     # The program that performs a plan, heapline/replayer.so: one process for each replay, with an environment of its
     # own in which there is the allocator and what was asked for, and nothing else.
+    # @api private
     class Replayer
       PROGRAM = "heapline/replayer.so"
       MISSING = "the replayer is not compiled: #{PROGRAM} is missing; run `rake compile` in the checkout, or install " \

@@ -7,6 +7,7 @@ require_relative "../figures/units"
 module Heapline
   class Replay
     # A Replay::Comparison as a picture: RSS of each variant over the calls, above the bytes that were live.
+    # @api private
     class Svg
       WIDTH = 900
       HEIGHT = 340

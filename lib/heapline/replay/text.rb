@@ -9,6 +9,7 @@ module Heapline
   class Replay
     # A Replay::Comparison as text that fits the terminal: what was performed, a table, RSS over the calls, the
     # recommendation.
+    # @api private
     class Text
       LEAST_PLOT = 20
       MOST_PLOT = 100

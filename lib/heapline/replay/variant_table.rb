@@ -6,6 +6,7 @@ require_relative "../figures/units"
 module Heapline
   class Replay
     # The variants of a Replay::Comparison as aligned lines, the least RSS first.
+    # @api private
     class VariantTable < Table::Grid
       def initialize(comparison, terminal:)
         columns = Columns.new(comparison)
@@ -23,6 +24,7 @@ module Heapline
     end
 
     # The columns of `heapline replay`, of Replay::Variant.
+    # @api private
     class Columns
       # Figures of Replay::Run by their title, those of time first.
       TIME = { seconds: "in calls" }.freeze

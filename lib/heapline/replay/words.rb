@@ -5,6 +5,7 @@ require_relative "../figures/units"
 module Heapline
   class Replay
     # A Replay::Comparison in sentences; plain text that is not yet inert.
+    # @api private
     class Words
       TOUCHING = {
         written: "blocks are written to as programs do", all: "every page of a block is written to",

@@ -6,6 +6,7 @@ module Heapline
   # The environment variable MWRAP: `dump_path:/path/to/log,dump_min:1000` appends to a file what Mwrap.dump prints,
   # when the process ends; `dump_fd:2` writes to a descriptor. With both, dump_path counts. A Ruby program does it
   # itself, for others the reporter does. What is wrong with the text is said at once, in one line on stderr.
+  # @api private
   class MwrapDump
     KEYS = %w[dump_path dump_fd dump_min dump_heap].freeze
     # A pipe without a reader is not waited for.

@@ -6,6 +6,7 @@ require_relative "../accounting/flight"
 require_relative "../accounting/flight_directory"
 
 module Heapline
+  # @api private
   module Report
     # What stands for counts on a command line: a PID with a flight file, or the path of a flight file, of a
     # report in JSON, of a growth log, or of a capture.

@@ -4,6 +4,7 @@ require_relative "../terminal/inert"
 require_relative "sheet"
 
 module Heapline
+  # @api private
   module Table
     # A line of CSV as RFC 4180 has it: CRLF, quotes where they are needed. Names that a spreadsheet would take for a
     # formula begin with an apostrophe.

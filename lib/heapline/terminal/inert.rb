@@ -3,6 +3,7 @@
 module Heapline
   # Names come from programs and files that may be hostile: escape sequences, line breaks, NUL, bidirectional
   # controls, invalid bytes. Here they become visible text that a terminal shows and does not obey.
+  # @api private
   module Inert
     # Other (control, format, surrogate, private, unassigned), and line and paragraph separators.
     UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/

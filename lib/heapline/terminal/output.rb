@@ -3,6 +3,7 @@
 require_relative "inert"
 
 module Heapline
+  # @api private
   module Terminal
     # What the reader's screen can show: its width in columns, colours, characters beyond ASCII.
     class Output

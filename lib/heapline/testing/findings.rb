@@ -3,9 +3,11 @@
 require_relative "../frozen"
 
 module Heapline
+  # @api private
   module Testing
     # The memory that a block needed at most, in bytes. malloc_bytes: live at a time, beyond what was live before;
     # object_bytes: pages by which Ruby's object heap grew. A frozen plain value.
+    # @api public
     BlockMemory = Struct.new(:malloc_bytes, :object_bytes, keyword_init: true) do
       include Frozen
 
@@ -19,6 +21,7 @@ module Heapline
     # kind::   :objects (Ruby objects) or :blocks (malloc and its family)
     # number:: how many, in the run with the fewest
     # lines::  Array of [location, what (class or gem, String), how many], the most first; empty where nobody asked
+    # @api public
     BlockAllocations = Struct.new(:kind, :number, :lines, keyword_init: true) do
       include Frozen
     end
@@ -34,6 +37,7 @@ module Heapline
     # frames::   for memory: Array of NativeFrame, the C functions that most of it was asked for through, where live
     #            blocks are kept
     # lines::    for objects: Array of RetainedLine, the lines whose objects stayed, most first
+    # @api public
     GrowthFinding = Struct.new(:kind, :location, :slope, :low, :high, :blocks, :rise, :iterations, :lines, :frames,
                                keyword_init: true) do
       include Frozen
@@ -45,6 +49,7 @@ module Heapline
 
     # Ruby objects of one class that one line made. path, lineno: nil where Ruby does not know; class_name: String;
     # number: how many; bytes: their memory as ObjectSpace.memsize_of tells it.
+    # @api public
     RetainedLine = Struct.new(:path, :lineno, :class_name, :number, :bytes, keyword_init: true) do
       include Frozen
 
@@ -57,6 +62,7 @@ module Heapline
     # What a growth check found. findings: Array of GrowthFinding, the steepest first. iterations: how often the block
     # ran, its warm-up included. own_thread: were only allocations of the calling thread looked at? A frozen plain
     # value.
+    # @api public
     BlockGrowth = Struct.new(:findings, :iterations, :own_thread, keyword_init: true) do
       include Frozen
 

@@ -18,6 +18,7 @@ module Heapline
   module Matchers
     # What all matchers share. A subclass has description, needs_preload?, measure(block) and exceeds?, which say
     # whether the block does what the matcher names; and details, the text for when it does so and should not.
+    # @api private
     class BlockMatcher
       include ::RSpec::Matchers::Composable
 
@@ -71,6 +72,7 @@ module Heapline
     end
 
     # See Checks::Growth.
+    # @api private
     class GrowMemory < BlockMatcher
       def initialize(**options)
         super()
@@ -97,6 +99,7 @@ module Heapline
     end
 
     # See Checks::Memory.
+    # @api private
     class NeedMoreMemoryThan < BlockMatcher
       def initialize(limit)
         super()
@@ -123,6 +126,7 @@ module Heapline
     end
 
     # See Checks::Allocations.
+    # @api private
     class AllocateMoreThan < BlockMatcher
       def initialize(limit, of: :objects, runs: Checks::Allocations::RUNS)
         super()
@@ -155,6 +159,7 @@ module Heapline
     end
 
     # See Checks::Leaks.
+    # @api private
     class LeakMemory < BlockMatcher
       def initialize(**options)
         super()

@@ -9,6 +9,7 @@ require_relative "reading"
 require_relative "watch"
 
 module Heapline
+  # @api private
   module Top
     # All living processes of the user, each with what has been seen of it while they were watched.
     class Fleet

@@ -7,6 +7,7 @@ require_relative "../figures/site_figures"
 require_relative "../table/selection"
 
 module Heapline
+  # @api private
   module Web
     # A small page without scripts. Texts from outside are made inert and escaped here and nowhere else: `document` and
     # `link` take them as they are, `table` takes what `link` and `escape` made.

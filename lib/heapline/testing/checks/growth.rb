@@ -107,6 +107,7 @@ module Heapline
 
     # The C functions that asked for what a line holds: of the blocks that were born since some generation and live, the
     # native stack that most of them have. Where live blocks are not kept, nothing is known.
+    # @api private
     class NativeFrames
       # since: generation.
       def initialize(since)

@@ -8,6 +8,7 @@ module Heapline
   module Checks
     # Measuring points over some rounds of a growth check, and what they say. Its own objects between two points are
     # garbage at the next one; what it keeps is the Sampler's alone.
+    # @api private
     class GrowthWindow
       # Measuring points in a round.
       POINTS = 10

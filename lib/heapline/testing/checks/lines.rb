@@ -4,6 +4,7 @@ module Heapline
   module Checks
     # Which lines a check looks at. A pattern is a Regexp, or a String that is part of a name; names are a line's
     # location ("app.rb:12 via libxml2.so.2"), its label, library and gem.
+    # @api private
     class Lines
       # only: patterns of which one must match; ignore: patterns of which none may. nil: all, none.
       def initialize(only: nil, ignore: nil)
@@ -35,6 +36,7 @@ module Heapline
 
     # Tells what the calling thread allocates in a block from what others do meanwhile: by a label of its own. Labels
     # are few, so they are used again: as many are taken as checks run at the same time.
+    # @api private
     class OwnThread
       NAME = "heapline check"
       LOCK = Mutex.new

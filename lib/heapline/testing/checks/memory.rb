@@ -25,6 +25,7 @@ module Heapline
     # The most malloc'ed bytes that were live at a time while a block ran, beyond those that were live before it. The
     # core has one high mark that begins anew at each reading; blocks that overlap, nested or in several threads, each
     # get the highest of all readings during them.
+    # @api private
     module Peak
       LOCK = Mutex.new
       OPEN = [] # rubocop:disable Style/MutableConstant -- under LOCK

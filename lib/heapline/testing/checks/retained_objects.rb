@@ -6,6 +6,7 @@ module Heapline
   module Checks
     # Which lines made the Ruby objects that a block leaves behind: Ruby's own object tracing (objspace), which is too
     # slow to be on while figures are taken.
+    # @api private
     module RetainedObjects
       LINES = 5
       CLASS = Kernel.instance_method(:class)

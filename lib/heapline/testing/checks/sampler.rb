@@ -5,6 +5,7 @@ module Heapline
     # Measuring points: after a full GC the live blocks and bytes of each site, exactly, and the live slots of the
     # object heap. What it keeps itself is in none of them: its memory is quiet, and its objects are one String a point,
     # which is subtracted.
+    # @api private
     class Sampler
       # Of each site choose_sites gives so many 64-bit numbers: allocations, frees, bytes allocated, bytes freed, and
       # live bytes at the baseline.

@@ -2,6 +2,7 @@
 
 module Heapline
   # What `heapline test` sees of a test suite. Parts of it run in the suite's processes.
+  # @api private
   module Suite
     # Loaded by RUBYOPT into each Ruby process of the suite: by its path, before anything else, and with nothing loaded
     # itself. It waits for the first class of tests: then the framework is there, and its hook is loaded. Bundler, Rake
