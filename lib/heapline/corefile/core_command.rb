@@ -7,6 +7,7 @@ require_relative "../table/json_object"
 require_relative "core_file"
 
 module Heapline
+  # @api private
   module Corefile
     # `heapline core FILE`: what a dead process held, by line.
     class CoreCommand < Command::Base
