@@ -50,7 +50,7 @@ uint64_t read_up_to(int fd, char *to, uint64_t size, uint64_t offset) {
 
 } // namespace
 
-Image::Image(const std::string &path) : cache_(windows), memory_(windows * window_bytes) {
+Image::Image(const std::string &path) : cache_(windows), memory_(new char[windows * window_bytes]) {
     for (size_t i = 0; i < windows; i++) cache_[i].bytes = &memory_[i * window_bytes];
     fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;

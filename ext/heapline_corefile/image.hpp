@@ -12,6 +12,7 @@
 #define HEAPLINE_COREFILE_IMAGE_HPP
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -101,7 +102,7 @@ class Image {
     std::vector<Segment> segments_;
     std::vector<Mapping> mappings_;
     std::vector<Window> cache_;
-    std::vector<char> memory_;
+    std::unique_ptr<char[]> memory_; /* touched as far as windows are used */
 };
 
 } // namespace corefile

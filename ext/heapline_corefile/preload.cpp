@@ -56,18 +56,19 @@ bool Preload::count(uint64_t block, uint64_t bytes) {
     uint64_t size = room - slack;
     if (slack == HL_SLACK_ESCAPE) size = image_.word(trailer - sizeof(size));
     if (!site || size > room) return false;
+    if (site >= live_.size()) live_.resize(site + 1, Live{0, 0, 0});
+    live_[site].site = site;
     live_[site].blocks++;
     live_[site].bytes += size;
     return true;
 }
 
 void Preload::add_up(const Job &job, Glibc &glibc) {
-    live_.assign(HL_SITES_MAX, Live{0, 0, 0});
+    live_.clear();
     glibc.walk(job, [this](uint64_t block, uint64_t bytes, bool) { count(block, bytes); });
     /* From 2.43 on the size of a mapped chunk does not count its header. */
     const uint64_t more = chunked_ == HL_CHUNKED_2_43 ? 2 * sizeof(uint64_t) : 0;
     glibc.walk_mapped(job, [this, more](uint64_t block, uint64_t bytes) { return count(block, bytes + more); });
-    for (uint32_t site = 0; site < HL_SITES_MAX; site++) live_[site].site = site;
     live_.erase(std::remove_if(live_.begin(), live_.end(), [](const Live &one) { return !one.blocks; }), live_.end());
 }
 

@@ -49,11 +49,11 @@ module Tasks
     def compiler(source)
       return [CFlags.clang, *CFlags::BASE, "-Iext/heapline_core"] if source.end_with?(".c")
 
-      [CFlags.cxx(CFlags.clang), *CFlags::CXX]
+      [CFlags.cxx(CFlags.clang), *CFlags::CXX, "-Iext/heapline_core"]
     end
 
     def libraries(source)
-      source.end_with?(".c") ? [] : CFlags::HEAP_LIBRARIES
+      source.end_with?(".c") ? [] : [*CFlags::HEAP_LIBRARIES, "-lelf"]
     end
 
     def seed(name, corpus)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 # Writes the seeds of a fuzz target into a directory: `ruby test/fuzz/seeds.rb flight_reader DIRECTORY`.
+require_relative "core_sample"
 require_relative "samples"
 
 # What the target takes for the payloads of a capture: its blocks without their heads.
@@ -36,6 +37,9 @@ SEEDS = {
     whole = [1, 2].map { |seed| Captures.random(seed, 120).to_s(every: 40) }
     [["file", "\0".b + whole.first], ["torn", "\0".b + whole.last[0..-200]],
      *whole.each_with_index.map { |bytes, i| ["parts-#{i}", capture_parts(bytes)] }]
+  },
+  "core_file" => lambda {
+    [["whole", CoreSample.bytes], ["cut", CoreSample.bytes[0..-4097]]]
   },
   "heap_dump" => lambda {
     dump = Samples.heap_dump

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+# A core as small as one can be: libc's data with an arena, its heap with a block of heapline's, heapline's mark.
+module CoreSample
+  LIBC = 0x7f00_0000_0000
+  MARK = 0x7f10_0000_0000
+  HEAP = 0x5500_0000_0000
+  KEY = 0x1234_5678_9abc_def1
+  PAGE = 4096
+  MASK = (1 << 64) - 1
+
+  def self.bytes
+    notes = note(0x4649_4c45, files)
+    parts = { HEAP => heap, LIBC => libc, MARK => mark }
+    head = [0x7f, *"ELF".bytes, 2, 1, 1].pack("C*").ljust(16, "\0") +
+           [4, 62, 1, 0, 64, 0, 0, 64, 56, parts.size + 1, 0, 0, 0].pack("S2LQ3LS6")
+    at = 2 * PAGE
+    heads = [[4, 4, PAGE, 0, 0, notes.size, 0, 4].pack("L2Q6")]
+    parts.each do |address, memory|
+      heads << [1, 6, at, address, 0, memory.size, memory.size, PAGE].pack("L2Q6")
+      at += memory.size
+    end
+    (head + heads.join).ljust(PAGE, "\0") + notes.ljust(PAGE, "\0") + parts.values.join
+  end
+
+  def self.note(type, body)
+    [5, body.size, type].pack("L3") + "CORE".ljust(8, "\0") + body.ljust((body.size + 3) / 4 * 4, "\0")
+  end
+
+  def self.files
+    table = [2, PAGE, LIBC, LIBC + PAGE, 0, MARK, MARK + PAGE, 0].pack("Q*")
+    table << "/lib/libc.so.6\0/lib/libheapline.so\0"
+  end
+
+  # Each bin leads to itself.
+  def self.libc
+    words = Array.new(PAGE / 8, 0)
+    arena = 8
+    words[arena + 12] = HEAP + 0x60
+    127.times { |i| words[arena + 14 + (2 * i)] = words[arena + 15 + (2 * i)] = LIBC + ((arena + 12 + (2 * i)) * 8) }
+    words[arena + 270] = LIBC + (arena * 8)
+    words[arena + 273] = words[arena + 274] = PAGE
+    words.pack("Q*")
+  end
+
+  def self.heap
+    block = HEAP + 16
+    body = (5 << 44) | (8 << 18)
+    check = ((((body >> 17) ^ block ^ KEY) * 0x9e37_79b9_7f4a_7c15) & MASK) >> 47
+    words = Array.new(PAGE / 8, 0)
+    words[1] = 0x61
+    words[12] = body | check
+    words[13] = (PAGE - 0x60) | 1
+    words.pack("Q*")
+  end
+
+  def self.mark
+    fields = [MARK + 256, MARK + 264, MARK + 268, MARK + 272, MARK + 280].pack("Q*")
+    head = ("heapline core 1\0".b + fields).ljust(256, "\0")
+    head + [KEY, 0, 1].pack("QL2") + "/tmp\0\0\0\0x.flight\0".ljust(PAGE - 272, "\0")
+  end
+end
