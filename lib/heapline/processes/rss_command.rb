@@ -140,7 +140,7 @@ module Heapline
         bytes = ledger.untouched_bytes
         return nil if bytes < WORTH
 
-        "Beside RSS: malloc gave out at least #{Units.bytes(bytes)} more, which the program has not touched."
+        "Not in RSS: at least #{Units.bytes(bytes)} that malloc gave out and the program has not touched."
       end
 
       def trim(snapshot, ledger)
