@@ -8,8 +8,8 @@ module Tasks
     ROOMS = %w[files figures terminal places table page command objects accounting corefile processes growth heap leaks
                recording replay testing top web report doctor compat cli].freeze
     # Files that stand above all rooms: what programs require.
-    DOORS = %w[capture capture/comparing checks cli format growth_reader heap_dump minitest mwrap rack railtie replay
-               rspec rspec_task sidekiq test_task test_unit].freeze
+    DOORS = %w[auto capture capture/comparing checks cli format growth_reader heap_dump minitest mwrap rack railtie
+               replay rspec rspec_task sidekiq test_task test_unit].freeze
     BELOW = %w[clock errors extension frozen version].freeze
     # Constants of another room, as "Growth::Json". Replay and Recording are classes of their rooms, too.
     NAMES = ROOMS.to_h { |room| [room == "cli" ? "CLI" : room.capitalize, room] }.freeze

@@ -9,7 +9,8 @@ module Tasks
   # never hear (commands, formats, screens) need no signature.
   class SignaturesGate < Gate
     # Where other gems, or programs under accounting, are needed to load them.
-    FOREIGN = %r{/(minitest|rspec|test_unit|test_task|rspec_task|railtie|sidekiq|rack|mwrap\w*|probe_program)\.rb\z}
+    FOREIGN = %r{/(auto|minitest|rspec|test_unit|test_task|rspec_task|railtie|sidekiq|rack|mwrap\w*|
+                  probe_program)\.rb\z}x
     ELSEWHERE = /\A(Mwrap|MwrapRack|Heapline::(MwrapDump|Matchers|Sidekiq|Rack|RSpecTask|TestTask|Railtie))(::|[.#]|\z)/
     DOCUMENTED = /\bHeapline(?:::[A-Z]\w*)+/
     # Prints the modules of the library, each with its public methods: of its own, and of all that it has.
