@@ -111,10 +111,10 @@ module Heapline
     def self.problem(error, name)
       case error
       when UsageError then ["#{error.message} (heapline help#{" #{name}" if name != "help"})", Command::USAGE]
-      when Error then [error.message, Command::PROBLEM]
-      when SystemCallError, IOError then [Error.reason(error), Command::PROBLEM]
-      when NoMemoryError then ["there is not enough memory for this", Command::PROBLEM]
-      else [mistake(error), Command::PROBLEM]
+      when Error then [error.message, Command::FAILED]
+      when SystemCallError, IOError then [Error.reason(error), Command::FAILED]
+      when NoMemoryError then ["there is not enough memory for this", Command::FAILED]
+      else [mistake(error), Command::FAILED]
       end
     end
 

@@ -88,7 +88,7 @@ module Heapline
       Process.kill(:STOP, pid)
       await { Accounting::ProcessIdentity.stat(pid).first == "T" }
       _, err, status = heapline("baseline", "--timeout", "0.1", pid.to_s)
-      assert_equal 1, status.exitstatus
+      assert_equal 3, status.exitstatus
       assert_match(/has allocated nothing for 0.1 s/, err)
       Process.kill(:CONT, pid)
       await("the baseline never began") { json_report(pid)["process"]["baseline_kind"] == "clear" }

@@ -69,7 +69,7 @@ module Heapline
       reason = "heapline: the output cannot be written to #{path("fifo")}: it is a named pipe; name a regular file, " \
                "or /dev/stdout\n"
       out, err, status = heapline("-o", path("fifo"), RbConfig.ruby, program(LEAK))
-      assert_equal ["", reason, 1], [out, err, status.exitstatus]
+      assert_equal ["", reason, 3], [out, err, status.exitstatus]
       _, err, status = heapline(RbConfig.ruby, program(LEAK), env: { HEAPLINE: "output:#{path("fifo")}" })
       assert_equal ["stderr of the program\n#{reason}", 7], [err, status.exitstatus]
     end

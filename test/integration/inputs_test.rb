@@ -187,7 +187,7 @@ class InputsTest < Minitest::Test
   end
 
   def refused(words, result)
-    assert_includes [1, 2], result.status, "#{words}\n#{result.err}"
+    assert_includes [2, 3], result.status, "#{words}\n#{result.err}"
     assert_match(/\Aheapline: ./, result.err, words)
     refute_match BACKTRACE, result.err, words
   end

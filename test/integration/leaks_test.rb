@@ -77,7 +77,7 @@ module Heapline
       wrong = classes.reject { |name, blocks| blocks == LeakCorpus.expected(name) }
       assert_empty wrong, holders(wrong.keys)
       assert_empty found.reject { |_, kinds| kinds.keys == ["reachable"] }.keys - names
-      assert_equal Leaks::LeaksCommand::LEAK, @status.exitstatus
+      assert_equal Command::FOUND, @status.exitstatus
     end
 
     # What keeps the blocks of these cases.
@@ -232,7 +232,7 @@ module Heapline
       not_by_chance do
         found, status = running_leaks(pid)
         assert_found found, "lost_by_calloc"
-        assert_equal Leaks::LeaksCommand::LEAK, status.exitstatus
+        assert_equal Command::FOUND, status.exitstatus
       end
       found = searched_until(pid) { |seen| seen.key?("lost_by_overwriting") }
       assert_found found, "lost_by_overwriting"
@@ -265,7 +265,7 @@ module Heapline
     def test_a_process_without_blocks_says_what_to_do
       pid, = start("puts 1; $stdout.flush; sleep")
       _, err, status = heapline("leaks", pid.to_s)
-      assert_equal 1, status.exitstatus
+      assert_equal 3, status.exitstatus
       assert_match(/keeps no blocks: start it with/, err)
     end
 

@@ -33,7 +33,7 @@ class LiveDumpFailureTest < Minitest::Test
     WORDS.each do |error, words|
       File.write(path("errno"), error::Errno.to_s)
       out, err, status = heapline("heap", "dump", *PATIENTLY, "-o", path("none"), @pid.to_s)
-      assert_equal ["", 1], [out, status.exitstatus]
+      assert_equal ["", 3], [out, status.exitstatus]
       assert_match(/\Aheapline: process #{@pid}: #{words}$/, err.lines.last)
       refute_path_exists path("none")
     end

@@ -167,7 +167,7 @@ class ObjectReportTest < Minitest::Test
   def test_without_objects_it_says_what_to_do
     pid, = start("$stdout.puts 1\n$stdout.flush\nsleep\n".then { |source| program(source) })
     _, err, status = heapline("report", "--objects", pid.to_s)
-    assert_equal 1, status.exitstatus
+    assert_equal 3, status.exitstatus
     assert_equal "heapline: process #{pid} does not account Ruby objects: start it with heapline --objects (or " \
                  "HEAPLINE=objects), or use Heapline.objects { … } in it\n", err
   end

@@ -79,7 +79,7 @@ class RecordingTest < Minitest::Test
     @processes << first
     await { File.size?(path("first.hlc")) }
     _, err, status = heapline("record", *PATIENTLY, pid.to_s, "-o", path("second.hlc"))
-    assert_equal 1, status.exitstatus
+    assert_equal 3, status.exitstatus
     assert_match(/process #{pid} is being recorded already/, err)
     Process.kill(:INT, first)
     assert_predicate Process.wait2(first).last, :success?

@@ -42,7 +42,7 @@ module Heapline
     def test_the_command_says_so
       said, status = in_jruby(EXE, "version")
       assert_match WHY, said.delete_prefix("heapline: ")
-      assert_equal 1, status.exitstatus
+      assert_equal 3, status.exitstatus
     end
 
     # The first that is built; RubyGems shows what it says.

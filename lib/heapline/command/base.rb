@@ -7,9 +7,11 @@ module Heapline
   # What commands are made of: how options are parsed, programs run, and files of the installation found.
   # @api private
   module Command
+    # Exit statuses; docs/cli.md has them for users.
     OK = 0
-    PROBLEM = 1
+    FOUND = 1 # the answer is there, and tells that something is wrong
     USAGE = 2
+    FAILED = 3 # there is no answer
     NOT_EXECUTABLE = 126
     NOT_FOUND = 127
 

@@ -25,7 +25,7 @@ module Heapline
         core = CoreFile.new(path, flight: @options[:flight])
         sheet = sheet(path, core)
         renderer.render(sheet, @out)
-        sheet.problems.empty? ? Command::OK : Command::PROBLEM
+        sheet.problems.empty? ? Command::OK : Command::FOUND
       end
 
       private

@@ -34,7 +34,7 @@ module Heapline
 
       def conclude(problems)
         @out.puts problems.zero? ? "heapline works here" : "#{problems} problem#{"s" if problems > 1}"
-        problems.zero? ? Command::OK : Command::PROBLEM
+        problems.zero? ? Command::OK : Command::FOUND
       end
     end
   end

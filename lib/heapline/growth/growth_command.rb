@@ -31,7 +31,7 @@ module Heapline
         end
 
         render(growth, problems)
-        problems.empty? ? Command::OK : Command::PROBLEM
+        problems.empty? ? Command::OK : Command::FOUND
       end
 
       private

@@ -33,7 +33,7 @@ module Heapline
         show(answer)
         problems = problems(answer)
         say(problems) if @options[:output] || !%w[text json].include?(name)
-        problems.empty? ? Command::OK : Command::PROBLEM
+        problems.empty? ? Command::OK : Command::FOUND
       ensure
         @progress&.finish
       end

@@ -14,8 +14,8 @@ module Heapline
       REACHABLE = 1
       SINCE = 2
 
-      # The exit status, 1 where the command ended well and nothing was searched; and the reports as [text, name], or
-      # nil where there is none.
+      # The exit status, Command::FAILED where the command ended well and nothing was searched; and the reports as
+      # [text, name], or nil where there is none.
       attr_reader :status, :texts
 
       # argv: the words behind `heapline leaks`.
@@ -39,7 +39,7 @@ module Heapline
         @status = @child.status
         return unless ended
 
-        @status = Command::PROBLEM if @texts.nil? && @status.zero?
+        @status = Command::FAILED if @texts.nil? && @status.zero?
         say_unsearched(directory, ended)
       end
 

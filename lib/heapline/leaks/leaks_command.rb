@@ -17,7 +17,6 @@ module Heapline
 
       USAGE_LINE = "leaks [options] PID | leaks [options] [--] COMMAND [ARGUMENTS]"
       SUMMARY = "Find lost blocks: at the end of a command, or in a running process"
-      LEAK = 3 # exit status where the command itself ended well
       FORMATS = { "text" => ["text", :Text], "json" => ["json", :Json],
                   "junit" => ["junit", :Junit], "html" => ["html", :Html] }.freeze
       ENDINGS = { ".json" => "json", ".xml" => "junit", ".html" => "html" }.freeze
@@ -31,11 +30,7 @@ module Heapline
         Files::OutputFile.check(@options[:output]) if @options[:output]
         run = pid?(words) ? running(words) : command(words, argv)
         @status = run.status
-        return @status unless run.texts
-
-        leaks = Findings.merge(run.texts.map { |text, source| reader.read(text, source) })
-        @status = LEAK if leaks.lost? && @status.zero?
-        show(leaks)
+        show(findings(run)) if run.texts
         @status
       end
 
@@ -87,6 +82,14 @@ module Heapline
       def command(words, argv)
         @child = Command::Child.new(words, @env["PATH"], err: @err)
         CommandRun.new(@child, @env, @out, @err, argv: argv, **@options.slice(:since, :reachable, :quarantine, :any))
+      end
+
+      # Findings; the exit status follows, unless the command has one of its own.
+      def findings(run)
+        @status = Command::FAILED if run.status.zero? # where they cannot be read
+        findings = Findings.merge(run.texts.map { |text, source| reader.read(text, source) })
+        @status = findings.lost? ? Command::FOUND : Command::OK if run.status.zero?
+        findings
       end
 
       def show(leaks)

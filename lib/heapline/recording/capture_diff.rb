@@ -114,7 +114,7 @@ module Heapline
         [*unsaid, *captures.flat_map(&:notes).uniq].each do |words|
           @err.puts "heapline: #{Inert.text(words)}"
         end
-        sheet.problems.empty? ? Command::OK : Command::PROBLEM
+        sheet.problems.empty? ? Command::OK : Command::FOUND
       end
 
       private

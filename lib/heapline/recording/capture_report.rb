@@ -47,7 +47,7 @@ module Heapline
         check_capture
         write
         [*unsaid, *@capture.notes].each { |words| @err.puts "heapline: #{Inert.text(words)}" }
-        @capture.problems.empty? ? Command::OK : Command::PROBLEM
+        @capture.problems.empty? ? Command::OK : Command::FOUND
       ensure
         @progress&.finish
       end

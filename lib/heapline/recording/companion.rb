@@ -29,7 +29,7 @@ module Heapline
         Command::OK
       rescue Error => e
         tell({ problem: e.message })
-        Command::PROBLEM
+        Command::FAILED
       end
 
       private

@@ -35,7 +35,7 @@ module Heapline
         else
           format.render(comparison, @out)
         end
-        comparison.problems.empty? ? Command::OK : Command::PROBLEM
+        comparison.problems.empty? ? Command::OK : Command::FOUND
       end
 
       private
@@ -106,7 +106,7 @@ module Heapline
         end
         problems.each { |problem| @err.puts "heapline: #{Inert.text(problem)}" }
         @out.puts exported(to, Heapline::Replay::PlanFile.read(to))
-        problems.empty? ? Command::OK : Command::PROBLEM
+        problems.empty? ? Command::OK : Command::FOUND
       end
 
       def exported(file, plan)

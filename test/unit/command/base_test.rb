@@ -64,13 +64,13 @@ module Heapline
 
       # What is raised => what is said, and the status where none is known.
       FAILURES = {
-        Errno::ENOSPC.new => [/: No space left on device$/, 1],
-        Errno::ENOENT.new("getcwd") => [/: the working directory has been deleted$/, 1],
-        IOError.new("closed stream") => [/: closed stream$/, 1], Errno::EPIPE.new => [nil, 0],
-        Error.new("of ours") => [/: of ours$/, 1], UsageError.new("bad") => [/: bad \(heapline help ps\)$/, 2],
-        NoMethodError.new("undefined method `x'") => [/: a mistake in heapline itself, .*: undefined method/, 1],
-        LoadError.new("cannot load") => [/: a mistake in heapline itself, .*: cannot load/, 1],
-        NoMemoryError.new("no memory") => [/: there is not enough memory for this$/, 1]
+        Errno::ENOSPC.new => [/: No space left on device$/, 3],
+        Errno::ENOENT.new("getcwd") => [/: the working directory has been deleted$/, 3],
+        IOError.new("closed stream") => [/: closed stream$/, 3], Errno::EPIPE.new => [nil, 0],
+        Error.new("of ours") => [/: of ours$/, 3], UsageError.new("bad") => [/: bad \(heapline help ps\)$/, 2],
+        NoMethodError.new("undefined method `x'") => [/: a mistake in heapline itself, .*: undefined method/, 3],
+        LoadError.new("cannot load") => [/: a mistake in heapline itself, .*: cannot load/, 3],
+        NoMemoryError.new("no memory") => [/: there is not enough memory for this$/, 3]
       }.freeze
 
       def fail_with(error, status, err)
@@ -92,7 +92,7 @@ module Heapline
         reader, writer = IO.pipe
         reader.close
         [File.open("/dev/full", "w").tap { |full| full.sync = true }, writer].each do |err|
-          assert_equal([1, 11], [nil, 11].map { |known| fail_with(Error.new("of ours"), known, err) })
+          assert_equal([3, 11], [nil, 11].map { |known| fail_with(Error.new("of ours"), known, err) })
         end
       end
 

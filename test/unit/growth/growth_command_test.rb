@@ -67,7 +67,7 @@ module Heapline
         text = why("leak.rb:1", log(leaking_log(minutes: 5)))
         assert_match(/\Aunsure .*\n.* It needs 12 lines: 5 so far\.\n\n  no   5  lines of one process/, text)
         result = heapline("growth", "--why", "other.rb:1", log)
-        assert_equal 1, result.status
+        assert_equal 3, result.status
         assert_match(/\Aheapline: other.rb:1 is in no line of the log; heapline growth LOG --top 0/, result.err)
         assert_equal 2, heapline("growth", "--why", "leak.rb:1", "--json", log).status
       end

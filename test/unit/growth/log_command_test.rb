@@ -23,7 +23,7 @@ module Heapline
         assert_match(/process 4711 has no flight file in #{@directory}.*heapline ps/, heapline("log", "4711").err)
         flight(pid: 4711, start_ticks: 1)
         result = heapline("log", "4711")
-        assert_equal [1, "heapline: process 4711 has ended: heapline report 4711 shows it\n"],
+        assert_equal [3, "heapline: process 4711 has ended: heapline report 4711 shows it\n"],
                      [result.status, result.err]
       end
 

@@ -12,12 +12,12 @@ module Heapline
 
       def test_a_command_that_is_no_ruby
         _, err, status = heapline("leaks", "true")
-        assert_equal Command::PROBLEM, status.exitstatus
+        assert_equal Command::FAILED, status.exitstatus
         assert_match(/no process of true was searched: none was Ruby/, err)
       end
 
       # Code of a program => how it ends, and what is said of that.
-      UNSEARCHED = { "exit!(7)" => [7, "it ended through exit!"], "exit!(0)" => [1, "it ended through exit!"],
+      UNSEARCHED = { "exit!(7)" => [7, "it ended through exit!"], "exit!(0)" => [3, "it ended through exit!"],
                      "Process.kill(:KILL, $$); sleep" => [137, "it ended by SIGKILL"] }.freeze
 
       def test_an_end_that_cannot_be_searched_is_said

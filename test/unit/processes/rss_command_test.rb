@@ -58,7 +58,7 @@ module Heapline
         flight(pid: 4711)
         assert_match(/4711 is dead: it has no RSS; .*heapline report 4711/, heapline("rss", "4711").err)
         wrong = [%w[rss], %w[rss --timeout x 1], %w[rss 4711]]
-        assert_equal([2, 2, 1], wrong.map { |words| heapline(*words).status })
+        assert_equal([2, 2, 3], wrong.map { |words| heapline(*words).status })
       end
     end
 

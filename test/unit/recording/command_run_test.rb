@@ -27,7 +27,7 @@ module Heapline
 
       def test_a_place_that_cannot_be_written_is_said_before_it_runs
         out, err, status = heapline("record", "-o", "/nonexistent/x.hlc", "echo", "ran")
-        assert_equal [Command::PROBLEM, ""], [status.exitstatus, out]
+        assert_equal [Command::FAILED, ""], [status.exitstatus, out]
         assert_match(%r{cannot be written to /nonexistent: no such directory}, err)
       end
 

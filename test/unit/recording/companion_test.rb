@@ -27,7 +27,7 @@ module Heapline
         own_flight
         lines, status = companion(Process.pid.to_s, File.join(@directory, "x.hlc"))
         assert_equal ["ready\n", "{\"problem\":\"the recording did not begin\"}\n"], lines
-        assert_equal Command::PROBLEM, status
+        assert_equal Command::FAILED, status
       end
 
       def test_a_file_that_cannot_be_written

@@ -14,7 +14,7 @@ module Heapline
       def test_a_process_that_does_not_answer
         own_flight
         result = heapline("record", "--timeout", "0.1", "-o", File.join(@directory, "x.hlc"), Process.pid.to_s)
-        assert_equal Command::PROBLEM, result.status
+        assert_equal Command::FAILED, result.status
         assert_match(/has not answered for 0.1 s/, result.err)
         refute_path_exists File.join(@directory, "x.hlc")
       end

@@ -57,7 +57,7 @@ module Heapline
 
       def test_a_file_that_cannot_be_written
         result = report("output:/no/such/place/r.txt")
-        assert_equal 1, result.status
+        assert_equal 3, result.status
         assert_match(%r{cannot be written to /no/such/place/r.txt: No such file}, result.err)
       end
 

@@ -49,7 +49,7 @@ module Heapline
 
       def test_no_such_process
         result = heapline("report", "4711")
-        assert_equal 1, result.status
+        assert_equal 3, result.status
         assert_match(/process 4711 has no flight file in #{@directory}.*`heapline ps`/, result.err)
       end
 
@@ -57,7 +57,7 @@ module Heapline
         path = flight
         File.truncate(path, 5000)
         result = heapline("report", path)
-        assert_equal [1, ""], [result.status, result.out]
+        assert_equal [3, ""], [result.status, result.out]
         assert_match(/\Aheapline: flight file #{path}: it is cut short/, result.err)
       end
 

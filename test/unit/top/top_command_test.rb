@@ -42,7 +42,7 @@ module Heapline
       def test_nobody_is_accounted
         assert_match(/0 processes/, top.out)
         assert_match(/heapline ps/, top("puma").err)
-        assert_equal 1, top("puma").status
+        assert_equal 3, top("puma").status
       end
 
       def test_the_command_line
