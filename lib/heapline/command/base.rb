@@ -75,6 +75,15 @@ module Heapline
         parser.on("--json", "the same as --format json") { @options[:format] = "json" }
       end
 
+      def json?
+        @options[:format] == "json"
+      end
+
+      # What was asked for, or what the end of the output's name says. endings: of names => formats.
+      def format_name(endings)
+        @options[:format] || endings.fetch(File.extname(@options[:output].to_s), "text")
+      end
+
       def define_output(parser, words = "write to FILE; its end says the format, unless --format does")
         parser.on("-o", "--output FILE", words) { |path| @options[:output] = path }
       end

@@ -39,7 +39,7 @@ module Heapline
       end
 
       def renderer
-        return Table::SheetJson.new(read: :cores) if @options[:format] == "json"
+        return Table::SheetJson.new(read: :cores) if json?
 
         Table::SheetText.new(directory: Command.here, env: @env)
       end

@@ -5,6 +5,7 @@ require_relative "../terminal/progress"
 require_relative "reader"
 require_relative "../command/base"
 require_relative "../figures/typed"
+require_relative "../files/output_file"
 
 module Heapline
   module Growth
@@ -15,13 +16,15 @@ module Heapline
       GROUPS = %w[gem file library tag].freeze
       DEFAULTS = { by: :site, sort: :slope, pids: [] }.freeze
       ROWS = 20
+      FORMATS = %w[text json html].freeze
+      ENDINGS = { ".json" => "json", ".html" => "html" }.freeze
 
       def call(argv)
         names = parse(argv)
         raise UsageError, "which logs? give files, directories, patterns, or - for standard input" if names.empty?
 
         @options = DEFAULTS.merge(@options)
-        raise UsageError, "--why is text: leave --json or --html out" if why? && @options.values_at(:json, :html).any?
+        raise UsageError, "--why is text, not #{format}" if why? && format != "text"
 
         growth, problems = read(names)
         problems.each { |problem| @err.puts "heapline: #{Inert.text(problem)}" }
@@ -48,8 +51,11 @@ module Heapline
         keys = History::ORDERS.keys
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
         parser.on("--why LINE", "why this line has its verdict, and what to do next") { |value| @options[:why] = value }
-        parser.on("--json", "JSON instead of text") { @options[:json] = true }
-        parser.on("--html FILE", "write a page with charts to FILE") { |value| @options[:html] = value }
+        define_format(parser, FORMATS, "text, json, or html: a page with charts")
+        define_output(parser)
+        parser.on("--html FILE", "the same as --format html -o FILE") do |value|
+          @options.update(format: "html", output: value)
+        end
       end
 
       def read(names)
@@ -62,34 +68,47 @@ module Heapline
       end
 
       def render(growth, problems)
-        return json(growth, problems) if @options[:json]
-        return html(growth) if @options[:html]
-        return why(growth) if why?
+        return render_to(growth, problems, @out) unless @options[:output]
 
+        Files::OutputFile.write(@options[:output]) { |file| render_to(growth, problems, file) }
+      end
+
+      def format
+        format_name(ENDINGS)
+      end
+
+      def render_to(growth, problems, io)
+        case format
+        when "json" then json(growth, problems, io)
+        when "html" then html(growth, io)
+        else why? ? why(growth, io) : text(growth, problems, io)
+        end
+      end
+
+      def text(growth, problems, io)
         require_relative "text"
         Text.new(top: @options.fetch(:top, ROWS), sort: @options[:sort], directory: Command.here, env: @env,
-                 problems: problems).render(growth, @out)
+                 problems: problems).render(growth, io)
       end
 
       def why?
         !@options[:why].nil?
       end
 
-      def why(growth)
+      def why(growth, io)
         require_relative "why_text"
-        WhyText.new(@options[:why], env: @env).render(growth, @out)
+        WhyText.new(@options[:why], env: @env).render(growth, io)
       end
 
-      def html(growth)
+      def html(growth, io)
         require_relative "../accounting/html"
-        require_relative "../files/output_file"
-        Files::OutputFile.write(@options[:html]) { |file| Accounting::Html.new(growth: growth).render(nil, file) }
+        Accounting::Html.new(growth: growth).render(nil, io)
       end
 
-      def json(growth, problems)
+      def json(growth, problems, io)
         require_relative "json"
         Json.new(top: @options.fetch(:top, 0), sort: @options[:sort], problems: problems)
-            .render(growth, @out)
+            .render(growth, io)
       end
     end
   end

@@ -41,7 +41,7 @@ module Heapline
         parser.on("--rss BYTES", "copy the flight file once RSS reaches BYTES") do |value|
           @options[:rss] = Figures::Typed.bytes(value)
         end
-        parser.on("--max BYTES", "of FILE and FILE.1, where its first half goes (100M; 0: no bound)") do |value|
+        parser.on("--log-max BYTES", "of FILE and FILE.1, where its first half goes (100M; 0: no bound)") do |value|
           @options[:max] = Figures::Typed.bytes(value)
         end
       end

@@ -52,7 +52,7 @@ module Heapline
       end
 
       def chosen
-        if @options[:format] == "json"
+        if json?
           require_relative "pages_json"
           PagesJson.new(below: below)
         else

@@ -49,12 +49,8 @@ module Heapline
       end
 
       def define_output(parser)
-        parser.on("--format NAME", FORMATS.keys, "#{FORMATS.keys.join(", ")} (text)") do |value|
-          @options[:format] = value
-        end
-        parser.on("-o", "--output FILE", "write to FILE; #{ENDINGS.keys.join(", ")} choose the format") do |value|
-          @options[:output] = value
-        end
+        define_format(parser, FORMATS.keys)
+        super
         parser.on("--top N", "so many records of each kind (0: all)") do |value|
           @options[:top] = Figures::Typed.count(value)
         end
@@ -94,19 +90,16 @@ module Heapline
 
       def show(leaks)
         @err.puts symbols_hint if leaks.any? && !Places::Symbols.new(@env).tool
-        return format(format_name).render(leaks, @out) unless @options[:output]
+        format = format(format_name(ENDINGS))
+        return format.render(leaks, @out) unless @options[:output]
 
-        Files::OutputFile.write(@options[:output]) { |file| format(format_name).render(leaks, file) }
+        Files::OutputFile.write(@options[:output]) { |file| format.render(leaks, file) }
         @err.puts "heapline: wrote #{@options[:output]}"
       end
 
       def symbols_hint
         "heapline: functions have no names: none of #{Places::Symbols::TOOLS.join(", ")} is there; " \
           "#{Places::Symbols::PACKAGES}"
-      end
-
-      def format_name
-        @options[:format] || ENDINGS.fetch(File.extname(@options[:output].to_s), "text")
       end
 
       def format(name)

@@ -24,7 +24,7 @@ module Heapline
 
       def define(parser)
         parser.on("--clean", "remove the files of dead processes") { @options[:clean] = true }
-        parser.on("--json", "JSON instead of text") { @options[:json] = true }
+        define_format(parser, %w[text json])
       end
 
       def clean
@@ -37,7 +37,7 @@ module Heapline
         @directory.prune
         rows = @directory.entries.map { |entry| KnownProcess.read(entry) }
         list = ProcessList.new(directory: @directory.path, env: @env)
-        @options[:json] ? list.render_json(rows, @out) : list.render(rows, @out)
+        json? ? list.render_json(rows, @out) : list.render(rows, @out)
       end
     end
   end

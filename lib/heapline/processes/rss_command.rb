@@ -34,7 +34,7 @@ module Heapline
 
       def define(parser)
         parser.on("--parts", "what each line consists of") { @options[:parts] = true }
-        parser.on("--json", "JSON instead of text, with the parts") { @options[:json] = true }
+        define_format(parser, %w[text json], "text, or json, which has the parts too")
         define_timeout(parser)
         parser.on("--no-survey", "do not let glibc go through its free blocks") { @options[:no_survey] = true }
       end
@@ -45,11 +45,11 @@ module Heapline
       end
 
       def parts?
-        @options[:parts] || @options[:json] || false
+        @options[:parts] || json?
       end
 
       def render(snapshot, ledger)
-        report = @options[:json] ? LedgerJson.new : LedgerText.new(parts: parts?, env: @env)
+        report = json? ? LedgerJson.new : LedgerText.new(parts: parts?, env: @env)
         report.render(snapshot, ledger, @out)
       end
     end

@@ -83,7 +83,7 @@ module Heapline
       end
 
       def chosen
-        @options[:format] == "json" ? StacksJson.new : StacksText.new(env: @env)
+        json? ? StacksJson.new : StacksText.new(env: @env)
       end
     end
 

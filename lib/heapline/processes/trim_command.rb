@@ -5,6 +5,7 @@ require_relative "../accounting/flight_directory"
 require_relative "figures_inquiry"
 require_relative "../command/base"
 require_relative "running_process"
+require_relative "../table/json_object"
 
 module Heapline
   module Processes
@@ -12,7 +13,9 @@ module Heapline
     # its own does it there; while it works, glibc's arenas are locked one after the other.
     class TrimCommand < Command::Base
       include RunningProcess
+      include Table::JsonObject
 
+      SCHEMA_VERSION = 1
       USAGE_LINE = "trim [options] PID"
       SUMMARY = "Let a process give freed memory back to the kernel"
 
@@ -22,14 +25,21 @@ module Heapline
         figures = inquiry.ask(timeout: timeout, trim: true)
         raise Error, problem(entry, inquiry.why) unless figures
 
-        @out.puts result(entry.pid, figures.trim_before_bytes, figures.trim_after_bytes)
+        tell(entry.pid, figures.trim_before_bytes, figures.trim_after_bytes)
         Command::OK
       end
 
       private
 
       def define(parser)
+        define_format(parser, %w[text json])
         define_timeout(parser)
+      end
+
+      def tell(pid, before, after)
+        return @out.puts(result(pid, before, after)) unless json?
+
+        write({ schema_version: SCHEMA_VERSION, pid: pid, rss_before_bytes: before, rss_after_bytes: after }, @out)
       end
 
       def result(pid, before, after)

@@ -10,8 +10,8 @@ module Heapline
     class DoctorCommandTest < Minitest::Test
       include CliHelper
 
-      def run_with(*findings)
-        replacing(Doctor::Checks, :new, Struct.new(:findings).new(findings)) { heapline("doctor") }
+      def run_with(*findings, options: [])
+        replacing(Doctor::Checks, :new, Struct.new(:findings).new(findings)) { heapline("doctor", *options) }
       end
 
       def test_all_is_well
@@ -23,6 +23,15 @@ module Heapline
         result = run_with(Doctor::Finding.new(name: "core", state: :problem, text: "missing", remedy: "rake compile"))
         assert_equal 1, result.status
         assert_match(/PROBLEM  core +missing\n +rake compile\n1 problem\n/, result.out)
+      end
+
+      def test_json
+        finding = Doctor::Finding.new(name: "core", state: :problem, text: "missing", remedy: "rake compile")
+        result = run_with(finding, options: %w[--format json])
+        assert_equal 1, result.status
+        assert_equal({ "schema_version" => 1, "works" => false,
+                       "findings" => [finding.to_h.transform_keys(&:to_s).merge("state" => "problem")] },
+                     JSON.parse(result.out))
       end
 
       def test_a_note_is_no_problem

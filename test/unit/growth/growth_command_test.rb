@@ -92,6 +92,11 @@ module Heapline
         assert_equal [0, "", ""], heapline("growth", "--html", page, log).to_a
         assert_match(%r{"location":"/app/leak.rb:1".*"verdict":"leak"}, File.read(page))
         assert_equal 0o600, File.stat(page).mode & 0o777
+        other = File.join(@directory, "other.html")
+        [["-o", other], ["--format", "html", "--output", other]].each do |words|
+          assert_equal [0, "", ""], heapline("growth", *words, log).to_a
+          assert_equal File.read(page), File.read(other), words
+        end
       end
 
       def test_since_a_duration
