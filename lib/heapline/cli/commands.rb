@@ -5,7 +5,7 @@ require_relative "../version"
 
 module Heapline
   module CLI
-    # `heapline help [COMMAND]`
+    # `heapline help [COMMAND]`, `heapline help --man`
     class HelpCommand < Command::Base
       USAGE_LINE = "help [COMMAND]"
       SUMMARY = "Show the commands, or the options of one"
@@ -20,9 +20,11 @@ module Heapline
       TEXT
 
       def call(argv)
-        return overview if argv.empty?
+        words = parse(argv)
+        return manual if @options[:man]
+        return overview if words.empty?
 
-        name = argv.join(" ")
+        name = words.join(" ")
         return start if name == "start"
 
         raise UsageError, "no such command: #{name}; there are #{COMMANDS.keys.join(", ")}" unless COMMANDS.key?(name)
@@ -32,6 +34,16 @@ module Heapline
       end
 
       private
+
+      def define(parser)
+        parser.on("--man", "the manual page: heapline help --man | man -l -") { @options[:man] = true }
+      end
+
+      def manual
+        require_relative "man_page"
+        @out.puts ManPage.new.text
+        Command::OK
+      end
 
       def start
         @out.puts START
@@ -46,7 +58,8 @@ module Heapline
             @out.puts format("  heapline %<name>-10s %<summary>s", name: name, summary: CLI.command(name)::SUMMARY)
           end
         end
-        @out.puts "", "heapline help COMMAND shows the options of a command."
+        @out.puts "",
+                  "heapline help COMMAND shows the options of a command, heapline help --man | man -l - all of them."
         Command::OK
       end
     end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "open3"
 require "heapline/version"
 require "support/cli"
 
@@ -26,6 +27,24 @@ module Heapline
         result = heapline
         assert_equal [0, HelpCommand::START], result.to_a.first(2)
         assert_operator result.out.lines.size, :<=, 6
+      end
+
+      # groff has nothing to say against it, and each command and option is there.
+      def test_the_manual_page
+        page = heapline("help", "--man").out
+        shown, warned, = Open3.capture3(*%w[groff -man -ww -Tutf8 -P-c -Kutf8 -rLL=200n], stdin_data: page)
+        shown.gsub!(/.\x08/, "") # bold is typed twice
+        assert_empty warned
+        COMMANDS.each_key do |name|
+          assert shown.match?(/^ +heapline #{name}$/), name
+          CLI.command(name).new.parser.top.list.grep(OptionParser::Switch).each do |option|
+            assert shown.include?(option.long.first.to_s), "#{name} #{option.long.first}"
+          end
+        end
+        assert shown.match?(/^NAME\n +heapline - tell which line of Ruby holds the memory$/)
+        assert shown.include?("replay [options] CAPTURE | PLAN\n")
+      rescue Errno::ENOENT
+        skip "groff is not there"
       end
 
       def test_commands_of_two_words
