@@ -15,3 +15,17 @@ task install: :build do
   plain = Tasks::PlainRuby::ENVIRONMENT.except("GEM_PATH")
   sh plain, RbConfig.ruby, "-S", "gem", "install", "--local", "--no-document", PACKAGE
 end
+
+desc "Build the gem, try it in an empty GEM_HOME, and write its checksums and its bill of materials beside it; " \
+     "publishes nothing"
+task release: %i[compile build test:package] do
+  cd "pkg" do
+    name = File.basename(PACKAGE)
+    { "sha256" => Digest::SHA256, "sha512" => Digest::SHA512 }.each do |ending, digest|
+      File.write("#{name}.#{ending}", "#{digest.file(name).hexdigest}  #{name}\n")
+    end
+    objects = Dir[File.join(Tasks::ROOT, "lib/heapline/*.so")]
+    Tasks::BillOfMaterials.new(name, objects: objects).write("#{name.delete_suffix(".gem")}.cdx.json")
+    puts(Dir["#{name.delete_suffix(".gem")}*"].map { |file| "pkg/#{file}" })
+  end
+end
