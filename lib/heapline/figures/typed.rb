@@ -47,7 +47,7 @@ module Heapline
         require "time" # here, and not before each program that heapline becomes
         Time.parse(text)
       rescue ArgumentError
-        raise UsageError, "no time, no duration: #{text.inspect}; say 2026-11-21T13:05:00Z, 2026-11-21, 90min, 2h, 7d"
+        raise UsageError, "no time or duration: #{text.inspect}; say 2026-11-21T13:05:00Z, 2026-11-21, 90min, 2h, 7d"
       end
     end
   end

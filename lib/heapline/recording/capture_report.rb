@@ -62,14 +62,14 @@ module Heapline
         raise UsageError, "a capture has no sums by #{by}: #{GROUPS.join(", ")}" unless by.empty? || GROUPS.include?(by)
 
         ways = %i[tree timeline by].select { |way| @options[way] }
-        raise UsageError, "one of --#{ways.join(", --")}" if ways.size > 1
+        raise UsageError, "give only one of --#{ways.join(", --")}" if ways.size > 1
         raise UsageError, "a capture cannot be written as #{name}: #{FORMATS.join(", ")}" unless FORMATS.include?(name)
 
         check_way(name == "svg" ? ways - [:tree] : ways)
       end
 
       def check_way(ways)
-        raise UsageError, "--metric freed is not in the page; in all else" if metric == :freed && name == "html"
+        raise UsageError, "a page has no --metric freed; other formats have" if metric == :freed && name == "html"
         raise UsageError, "--flame is a picture, and #{name} is none: -o NAME.svg" if @options[:flame] && name != "svg"
         return unless STACKS.key?(name) && !ways.empty?
 

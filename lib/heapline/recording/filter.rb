@@ -73,7 +73,7 @@ module Heapline
       private
 
       def kind_of(mappings, objects)
-        raise ArgumentError, "mappings or objects" if mappings && objects
+        raise ArgumentError, "give mappings or objects, not both" if mappings && objects
 
         return :objects if objects
 

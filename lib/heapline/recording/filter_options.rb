@@ -32,7 +32,7 @@ module Heapline
 
       # Those that were given, as Heapline::Capture.open takes them.
       def self.of(options)
-        raise UsageError, "one of --mappings, --objects" if options[:mappings] && about_objects?(options)
+        raise UsageError, "give --mappings or --objects, not both" if options[:mappings] && about_objects?(options)
 
         about_objects?(options) ? options.slice(*OPTIONS).merge(objects: true) : options.slice(*OPTIONS)
       end
@@ -44,12 +44,12 @@ module Heapline
       # "0-1", "5-", "3", "0-0.5s": [Range, is it in seconds?]
       def self.lifespan(text)
         low, dash, high, unit = text.match(LIFESPAN)&.captures
-        raise UsageError, "no lifespan: #{text.inspect}; say 0-1 or 5- for GCs, 0-0.5s for seconds" unless
+        raise UsageError, "not a lifespan: #{text.inspect}; say 0-1 or 5- for GCs, 0-0.5s for seconds" unless
           low || high
 
         low = number(low || "0", unit)
         high = dash ? high && number(high, unit) : low
-        raise UsageError, "a lifespan from #{low} to #{high} is none" if high && high < low
+        raise UsageError, "a lifespan cannot go from #{low} to #{high}" if high && high < low
 
         [Range.new(low, high), unit == "s"]
       end

@@ -25,7 +25,7 @@ module Heapline
 
         refuse_for_counts(%i[metric])
         unless sources.size == 2
-          raise UsageError, "two of them: PIDs, files of heapline snapshot, reports in JSON, growth logs, or captures"
+          raise UsageError, "give two: PIDs, files of heapline snapshot, reports in JSON, growth logs, or captures"
         end
 
         rates?(sources) ? render_rates(sources) : render(comparison(sources))
@@ -97,7 +97,7 @@ module Heapline
         found = super
         return found if FORMATS.include?(found)
 
-        raise UsageError, "a difference is no matter for #{found}: #{FORMATS.join(", ")}"
+        raise UsageError, "a difference cannot be written as #{found}: #{FORMATS.join(", ")}"
       end
     end
   end

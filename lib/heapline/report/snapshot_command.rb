@@ -38,7 +38,7 @@ module Heapline
 
       # Each process that runs. One that ends meanwhile is left out.
       def all
-        raise UsageError, "all processes in one file? write %p, the PID, into its name" unless output.include?("%p")
+        raise UsageError, "one file cannot hold all: write %p, the PID, into its name" unless output.include?("%p")
 
         alive = directory.entries.select(&:alive?)
         raise FlightError, "no process is under accounting in #{directory.path}" if alive.empty?

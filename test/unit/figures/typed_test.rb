@@ -41,7 +41,7 @@ module Heapline
 
       def test_anything_else
         ["", "yesterday", "2", "2 fortnights", "2026-99-99", "13:05"].each do |text|
-          assert_match(/no time, no duration/, assert_raises(UsageError) { Typed.moment(text) }.message)
+          assert_match(/no time or duration/, assert_raises(UsageError) { Typed.moment(text) }.message)
         end
       end
     end

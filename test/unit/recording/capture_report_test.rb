@@ -88,11 +88,11 @@ module Heapline
 
       def test_what_does_not_go_together
         { %w[--sort live] => "a capture has no --sort", %w[--objects] => "no Ruby objects in the capture",
-          %w[--tree --timeline] => "one of --tree, --timeline",
+          %w[--tree --timeline] => "give only one of --tree, --timeline",
           %w[--flame --json] => "--flame is a picture, and json is none",
           %w[--flame -o a.html] => "-o NAME.svg", %w[--flame --by gem] => "a flame graph has no --by",
           %w[--format prometheus] => "a capture cannot be written as prometheus",
-          %w[--by class] => "heapline record --objects", %w[--mappings --objects] => "one of",
+          %w[--by class] => "heapline record --objects", %w[--mappings --objects] => "not both",
           %w[--thread nobody] => "no thread nobody" }.each do |options, words|
           status, out, err = report(*options)
           assert_operator status, :>, 0
