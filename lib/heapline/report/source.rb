@@ -16,6 +16,10 @@ module Heapline
       LINE = 4096
       # The first bytes of a capture.
       CAPTURE = "heapline-capture"
+      # The first line of a heap dump.
+      HEAP_DUMP = /\A\{"(?:type|address|root)":/
+      CORE = "\x7FELF".b
+      CORE_TYPE = [4].pack("S<") # at byte 16
 
       # Path of the flight file (of a PID the newest one), or of the file itself. Raises FlightError.
       def self.path(word, directory)
@@ -26,22 +30,38 @@ module Heapline
       # enough of a flight file (Accounting::Flight::Wanted).
       def self.read(word, directory, wanted: nil)
         path = path(word, directory)
-        case beginning(path)
+        case found = beginning(path)
         when LOG then log(path)
         when "{" then json(path)
+        when String then raise InputError, "#{path} #{found}"
         else without_gc { Accounting::Flight.read(path, wanted: wanted) }
         end
       end
 
-      # "{" for JSON, LOG for a growth log, also where it is packed.
+      # "{" for JSON, LOG for a growth log, also where it is packed; in words what holds no counts; nil: who knows.
       def self.beginning(path)
         return LOG if File.directory?(path)
         return unless Input.file?(path)
 
-        first = Input.open(path, pipe: false, &:chunk).to_s.byteslice(0, LINE).lines.first.to_s
-        first.include?('"heapline-growth/') ? LOG : first[0]
+        head = Input.open(path, pipe: false, &:chunk).to_s.byteslice(0, LINE)
+        return LOG if head.lines.first.to_s.include?('"heapline-growth/')
+
+        stranger(head, path) || ("{" if head.start_with?("{"))
       rescue InputError
         nil
+      end
+
+      # What it is, in words, and which command reads it.
+      def self.stranger(head, path)
+        return "is empty" if head.empty?
+        return "is a heap dump: heapline heap histo #{path}" if head.match?(HEAP_DUMP)
+        return program(head, path) if head.start_with?(CORE)
+
+        "is a text, and no counts of heapline" if !head.start_with?("{", "HEAPLINE") && head.match?(/\A[\t-\r -~]*\z/n)
+      end
+
+      def self.program(head, path)
+        head.byteslice(16, 2) == CORE_TYPE ? "is a core file: heapline core #{path}" : "is a program or library"
       end
 
       # Is it the path of a capture?
@@ -79,7 +99,7 @@ module Heapline
       ensure
         GC.enable unless disabled
       end
-      private_class_method :beginning, :log, :json, :without_gc
+      private_class_method :beginning, :stranger, :program, :log, :json, :without_gc
     end
   end
 end

@@ -61,6 +61,22 @@ module Heapline
         assert_match(/\Aheapline: flight file #{path}: it is cut short/, result.err)
       end
 
+      # The first bytes of a file => what is said of it.
+      STRANGERS = { "" => "is empty", "some words\n" => "is a text, and no counts of heapline",
+                    %({"type":"ROOT", "root":"vm"}\n) => "is a heap dump: heapline heap histo PATH",
+                    "\x7FELF#{"\0" * 12}\x04\0" => "is a core file: heapline core PATH",
+                    "\x7FELF#{"\0" * 12}\x03\0" => "is a program or library" }.freeze
+
+      def test_a_file_without_counts_says_what_it_is
+        path = File.join(@directory, "file")
+        STRANGERS.each do |bytes, words|
+          File.binwrite(path, bytes)
+          [["report", path], ["diff", path, flight]].each do |asked|
+            assert_equal [3, "", "heapline: #{path} #{words.sub("PATH", path)}\n"], heapline(*asked).to_a
+          end
+        end
+      end
+
       def test_groups
         assert_match(/ rack\n  1 group by gem/, heapline("report", flight, "--by", "gem").out)
         assert_match(/ job\n/, heapline("report", flight, "--by", "tag").out)
