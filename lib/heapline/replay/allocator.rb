@@ -9,13 +9,14 @@ module Heapline
     # An allocator to replay with: libc's own, or a library that is preloaded.
     # @api private
     class Allocator
-      # What Debian has: file names, and the package that brings them.
+      # File names, and the packages that bring them: by apt-get, dnf and apk.
       KNOWN = {
         "glibc" => nil,
-        "jemalloc" => { files: %w[libjemalloc.so.2], package: "libjemalloc2" },
-        "tcmalloc" => { files: %w[libtcmalloc_minimal.so.4 libtcmalloc.so.4], package: "libtcmalloc-minimal4" },
+        "jemalloc" => { files: %w[libjemalloc.so.2], packages: %w[libjemalloc2 jemalloc jemalloc] },
+        "tcmalloc" => { files: %w[libtcmalloc_minimal.so.4 libtcmalloc.so.4],
+                        packages: %w[libtcmalloc-minimal4 gperftools-libs gperftools] },
         "mimalloc" => { files: %w[libmimalloc.so.2 libmimalloc.so.2.[0-9]* libmimalloc.so.3],
-                        package: "libmimalloc2.0" }
+                        packages: %w[libmimalloc2.0 mimalloc mimalloc2] }
       }.freeze
       NAMES = KNOWN.keys.freeze
       DIRECTORIES = ["/usr/lib/#{RbConfig::CONFIG["target_cpu"]}-linux-gnu", "/usr/lib64", "/usr/lib",
@@ -53,8 +54,8 @@ module Heapline
       end
 
       def self.missing(name)
-        known = KNOWN.fetch(name)
-        "#{name} is not installed: #{known[:files].first} is in Debian's package #{known[:package]}"
+        debian, fedora, alpine = KNOWN.fetch(name)[:packages]
+        "#{name} is not installed: apt-get install #{debian}, dnf install #{fedora}, apk add #{alpine}"
       end
 
       def self.unknown(word)

@@ -20,7 +20,8 @@ class ReplayAllocatorTest < Minitest::Test
 
   def test_what_is_missing_is_named_with_its_package
     error = assert_raises(Heapline::Error) { Allocator.find("tcmalloc", directories: [@directory]) }
-    assert_equal "tcmalloc is not installed: libtcmalloc_minimal.so.4 is in Debian's package libtcmalloc-minimal4",
+    assert_equal "tcmalloc is not installed: apt-get install libtcmalloc-minimal4, dnf install gperftools-libs, " \
+                 "apk add gperftools",
                  error.message
   end
 
