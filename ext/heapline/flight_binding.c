@@ -360,7 +360,7 @@ static VALUE read_taken(struct reading *reading, VALUE path_or_fd) {
     return result;
 }
 
-static const char *const group_names[] = {"site", "key", "location", "file", "library", "tag"};
+static const char *const group_names[] = {"site", "key", "location", "file", "library", "tag", "overview"};
 /* nil, or an Array: by, figure, top, min, written. */
 static struct choice choice_of(VALUE wanted) {
     struct choice choice = {0};
@@ -368,7 +368,7 @@ static struct choice choice_of(VALUE wanted) {
     Check_Type(wanted, T_ARRAY);
     if (RARRAY_LEN(wanted) != 5) rb_raise(rb_eArgError, "a choice is [by, figure, top, min, written]");
     choice.given = 1;
-    choice.by = (enum hl_group_by)rbhl_place_of(RARRAY_AREF(wanted, 0), group_names, HL_BY_TAG + 1, "group");
+    choice.by = (enum hl_group_by)rbhl_place_of(RARRAY_AREF(wanted, 0), group_names, HL_BY_OVERVIEW + 1, "group");
     choice.figure = (enum hl_figure)rbhl_figure(RARRAY_AREF(wanted, 1));
     choice.top = NUM2UINT(RARRAY_AREF(wanted, 2));
     choice.min = NUM2ULL(RARRAY_AREF(wanted, 3));
@@ -400,11 +400,11 @@ static VALUE rbhl_read_flight(VALUE self, VALUE path_or_fd, VALUE live) {
 
 /* Native.each_site(path_or_fd, live, choice, marks) { |number, kind, …| } -> the same Hash without :sites: each site's
  * values are yielded in the order of Native::SITE_FIELDS. Several times as fast where there are many. choice: nil, or
- * [by, figure, top, least, written]: groups (:site, :key, :location, :file, :library, :tag), and those alone with
- * `least` bytes live or grown and the `top` (0: all) largest figure, in order; where no objects are accounted. :rows is
- * how many have `least` bytes. written: none is yielded, :written is a Rows of them (of groups: of the site that has
- * the sum). marks: :marks of an earlier reading of the file: only sites that changed since are yielded; nil: of none,
- * all are; false: there are to be no :marks. */
+ * [by, figure, top, least, written]: groups (:site, :key, :location, :file, :library, :tag, :overview), and those alone
+ * with `least` bytes live or grown and the `top` (0: all) largest figure, in order; where no objects are accounted.
+ * :rows is how many have `least` bytes. written: none is yielded, :written is a Rows of them (of groups: of the site
+ * that has the sum). marks: :marks of an earlier reading of the file: only sites that changed since are yielded; nil:
+ * of none, all are; false: there are to be no :marks. */
 static VALUE rbhl_each_site(VALUE self, VALUE path_or_fd, VALUE live, VALUE choice, VALUE marks) {
     (void)self;
     rb_need_block();

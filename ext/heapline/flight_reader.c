@@ -74,6 +74,10 @@ struct hl_site_place hl_site_place(const struct hl_flight_sums *sums, uint32_t n
     struct hl_site_place place = {0};
     struct hl_problem problem = {{0}};
     const void *page;
+    if (number < sums->site_count && sums->sites[number].stage) {
+        place.label = sums->stage_names[sums->sites[number].stage];
+        return place;
+    }
     if (number < HL_SITE_FIRST || number >= sums->site_count || find_records(sums->copy, number, &page, &problem) ||
         !page)
         return place;

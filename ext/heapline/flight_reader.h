@@ -27,6 +27,7 @@ struct hl_site_sums {
     uint8_t has_objects;   /* some were born there */
     uint8_t mixed_tags;    /* of a group: its sites have several tags */
     uint8_t mixed_callers; /* of a line: no one library called malloc for most of it */
+    uint8_t stage;         /* of a stage of the program, whose name it has (site_stages.h); 0: not */
     struct hl_count count; /* over all lanes */
 };
 
@@ -62,6 +63,7 @@ struct hl_flight_sums {
     struct hl_object_sums *objects; /* one for each site, class name and type; NULL: never accounted */
     uint32_t object_count;
     const struct hl_wanted_sites *wanted; /* NULL: all */
+    const struct hl_span *stage_names;    /* by the `stage` of a site */
 };
 
 /* Sum a copy. 0 or -errno with the problem. */

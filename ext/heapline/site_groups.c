@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flight_pages.h"
+#include "site_stages.h"
 
 const char *const hl_figure_names[HL_FIGURE_COUNT] = {
 #define HL_NAME(figure, name) #name,
@@ -107,6 +108,7 @@ static struct name name_of(const struct hl_flight_sums *sums, uint32_t number, e
         name.tag = site.tag;
         /* fall through */
     case HL_BY_LOCATION:
+    case HL_BY_OVERVIEW:
     case HL_BY_CALLER:
         name.place = special && number < HL_SITE_FIRST ? number : place;
         if (special) {
@@ -281,10 +283,36 @@ static int has_twins(const struct hl_flight_sums *sums) {
     return twins != 0;
 }
 
+/* What start-up and loading took is in one place each. What grew since the baseline stays where it is: it may be a
+ * leak. */
+static void join_stages(struct hl_flight_sums *sums) {
+    uint32_t firsts[HL_STAGES] = {0};
+    sums->stage_names = hl_stage_names;
+    for (uint32_t number = HL_SITE_FIRST; number < sums->site_count; number++) {
+        if (!hl_site_counted(&sums->sites[number]) || (sums->bases && growth_bytes(sums, number) > 0)) continue;
+        const struct hl_site_place place = hl_site_place(sums, number);
+        const enum hl_stage stage = hl_stage_of(&place);
+        if (stage == HL_STAGE_RUN) continue;
+        if (firsts[stage])
+            add_site(sums, firsts[stage], number);
+        else
+            firsts[stage] = number;
+    }
+    for (int stage = HL_STAGE_RUN + 1; stage < HL_STAGES; stage++) {
+        struct hl_site_sums *sum = &sums->sites[firsts[stage]];
+        if (!firsts[stage]) continue;
+        sum->stage = (uint8_t)stage;
+        sum->kind = HL_KIND_SPECIAL;
+        sum->mixed_callers = 0;
+    }
+}
+
 int hl_sites_group(struct hl_flight_sums *sums, enum hl_group_by by, struct hl_problem *problem) {
     if (by == HL_BY_SITE || (by == HL_BY_KEY && !has_twins(sums))) return 0;
-    const int failed = by == HL_BY_LOCATION ? make_sums(sums, HL_BY_CALLER, problem) : 0;
-    return failed ? failed : make_sums(sums, by, problem);
+    const enum hl_group_by group = by == HL_BY_OVERVIEW ? HL_BY_LOCATION : by;
+    if (by == HL_BY_OVERVIEW) join_stages(sums);
+    const int failed = group == HL_BY_LOCATION ? make_sums(sums, HL_BY_CALLER, problem) : 0;
+    return failed ? failed : make_sums(sums, group, problem);
 }
 
 /* ---- choosing ---- */

@@ -18,7 +18,8 @@ enum hl_group_by {
     HL_BY_FILE,     /* file, or library of native code: parts of gems */
     HL_BY_LIBRARY,
     HL_BY_TAG,
-    HL_BY_CALLER /* line, or place, and the library that called malloc for it: within a line */
+    HL_BY_OVERVIEW, /* location, but what start-up and loading took is one group each (site_stages.h) */
+    HL_BY_CALLER    /* line, or place, and the library that called malloc for it: within a line */
 };
 
 /* The figures of a site, by their names in Figures::SiteFigures, and in its order. Rows are chosen by any of them; a

@@ -83,7 +83,7 @@ static uint64_t choose(struct hl_flight_sums *sums, const unsigned char *data) {
     struct hl_problem problem;
     uint32_t rows;
     hl_sites_total(sums, &before);
-    if (hl_sites_group(sums, (enum hl_group_by)(data[0] % (HL_BY_TAG + 1)), &problem)) abort();
+    if (hl_sites_group(sums, (enum hl_group_by)(data[0] % (HL_BY_OVERVIEW + 1)), &problem)) abort();
     hl_sites_total(sums, &after);
     if (memcmp(&before.all.count, &after.all.count, sizeof(before.all.count))) abort();
     if (before.all.growth_bytes != after.all.growth_bytes) abort();

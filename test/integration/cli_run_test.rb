@@ -19,6 +19,25 @@ module Heapline
       exit 7
     RUBY
 
+    # 200 kB, in a program that loads more.
+    SMALL_LEAK = <<~RUBY
+      require "json"
+      require "fiddle"
+      require "set"
+      KEPT = []
+      200.times { |i| KEPT << ("x" * 1000 + i.to_s) }
+    RUBY
+
+    def test_a_small_leak_is_on_the_first_screen
+      _, err, = heapline("--keep", RbConfig.ruby, program(SMALL_LEAK))
+      rows = err.lines.drop_while { |line| !line.include?("growth▼") }.drop(1)
+      assert_includes rows.first(3).join, "program.rb:5"
+      assert_equal ["(loading)", "(start-up)"], rows.grep(/\((loading|start-up)\)$/).map { |row| row.split.last }.sort
+      apart, = heapline("report", flight_files.first, "--by", "line")
+      refute_match(/\((loading|start-up)\)$/, apart)
+      assert_includes apart, "program.rb:5"
+    end
+
     def test_the_report_names_the_leaking_line_and_the_exit_status_is_the_programs
       out, err, status = heapline(RbConfig.ruby, program(LEAK))
       assert_equal 7, status.exitstatus

@@ -103,9 +103,21 @@ class InternalFramesTest < Minitest::Test
   def test_require_of_rubygems
     needs_labels
     run = fly("def run = require(ENV.fetch('REQUIRED'))\nrun\n", env: { "REQUIRED" => required }, gems: true)
-    site = run.snapshot.find { |each| each.location.to_s == File.join(workplace, "program.rb:1") }
+    site = run.snapshot.select { |each| each.location.to_s == File.join(workplace, "program.rb:1") }
+              .max_by(&:bytes_allocated)
     assert_equal "Kernel#require", site.location.label
     assert_operator site.bytes_allocated, :>, 100_000
+  end
+
+  # What loading took for a line is apart from what the line itself holds.
+  def test_a_line_that_makes_ruby_load_a_file
+    needs_labels
+    run = fly("autoload :Loaded, ENV.fetch('REQUIRED')\n@held = [(Loaded rescue 1), 'x' * 70_001]\n",
+              env: { "REQUIRED" => required }, gems: true)
+    sites = run.snapshot.select { |each| each.location.to_s == File.join(workplace, "program.rb:2") }
+    loading, own = sites.partition { |each| each.location.label == "Kernel#require" }
+    assert_operator loading.sum(&:bytes_allocated), :>, 100_000
+    assert_includes 70_000..100_000, own.sum(&:live_bytes)
   end
 
   def test_the_public_way

@@ -60,9 +60,10 @@ class FlightBuilder
     @baselines = Hash.new(0)
   end
 
-  # A Ruby site; returns its number.
-  def ruby_site(path, line, label: nil, library: nil, tag: nil)
-    site(:ruby, path: string(path), line: line, label: string(label), library: library, tag: tag)
+  # A Ruby site; returns its number. loading: what `require` took for the line.
+  def ruby_site(path, line, label: nil, library: nil, tag: nil, loading: false)
+    site(:ruby, path: string(path), line: line, label: string(label), library: library, tag: tag,
+                offset: loading ? 1 : 0)
   end
 
   # A site that is called by its label alone; returns its number.

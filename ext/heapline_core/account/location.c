@@ -32,8 +32,22 @@ static size_t name_ruby(void *context, char *label, uint32_t *symbol_offset) {
     return hl_ruby_label(context, label);
 }
 
+static int is_require(const struct hl_ruby_line *line) {
+    static const char name[] = "Kernel#require";
+    char label[HL_LABEL_MAX];
+    return hl_ruby_label(line, label) == sizeof(name) - 1 && memcmp(label, name, sizeof(name) - 1) == 0;
+}
+
+/* Does the line call require? The line of a method that is called so itself does not differ in its label. */
+static int is_loading(const struct hl_ruby_line *line) {
+    struct hl_ruby_line itself = *line;
+    itself.called = NULL;
+    return line->called && is_require(line) && !is_require(&itself);
+}
+
 static uint32_t ruby_site(const struct hl_ruby_line *line, uint16_t library, uint32_t tag) {
     struct hl_site_key key = {.kind = HL_KIND_RUBY, .library = library, .tag = tag, .line = line->line};
+    key.offset = is_loading(line) ? HL_RUBY_LOADING : 0;
     key.path = (struct hl_text_view){line->path, line->path_length};
     return hl_site_find(&key, name_ruby, (void *)(uintptr_t)line);
 }

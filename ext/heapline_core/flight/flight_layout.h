@@ -72,6 +72,10 @@ enum hl_site_kind {
     HL_KIND_NATIVE = 2 /* library + offset, label is the nearest exported symbol */
 };
 
+/* A RUBY record's offset: what `require` took for the line. All else of the line, an autoload's caller too, is a site
+ * of its own, with 0. */
+enum { HL_RUBY_LOADING = 1 };
+
 struct hl_site_record {
     uint8_t ready;
     uint8_t kind;           /* enum hl_site_kind */
@@ -81,7 +85,7 @@ struct hl_site_record {
     uint32_t line;          /* RUBY */
     hl_string_ref label;    /* RUBY: method label; NATIVE: symbol; 0 where unknown */
     uint32_t symbol_offset; /* NATIVE: from the symbol's start */
-    uint64_t offset;        /* NATIVE: the caller's address less its library's load address */
+    uint64_t offset;        /* NATIVE: the caller's address less its library's load address; RUBY: HL_RUBY_LOADING */
     uint64_t hash;
     uint64_t born_ns; /* CLOCK_REALTIME */
     uint64_t reserved1[2];

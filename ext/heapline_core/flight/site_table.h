@@ -28,7 +28,7 @@ struct hl_site_key {
     uint32_t tag;
     uint32_t line;            /* RUBY */
     struct hl_text_view path; /* RUBY */
-    uint64_t offset;          /* NATIVE */
+    uint64_t offset;          /* NATIVE; RUBY: HL_RUBY_LOADING or 0 */
 };
 
 /* What is only asked for when the site is new: its label, into `label` of HL_LABEL_MAX bytes. */

@@ -27,7 +27,7 @@ module Heapline
     end
 
     ALL = [
-      Entry.new(name: "text", type: :Text, endings: [], row: :location, top: 20, comparison: :ComparisonText),
+      Entry.new(name: "text", type: :Text, endings: [], row: :overview, top: 20, comparison: :ComparisonText),
       Entry.new(name: "json", type: :Json, endings: %w[.json], row: :site, top: 0, written: true,
                 comparison: :ComparisonJson),
       Entry.new(name: "csv", type: :Csv, endings: %w[.csv], row: :site, top: 0, written: true),
@@ -45,7 +45,7 @@ module Heapline
     # What the reader asked for must have an effect, or be an error.
     ASKED = { by: "--by", objects: "--objects", growth: "--log" }.freeze
     # What sites are brought together by for each --by; gems are known by the paths in them.
-    GROUPS = { gem: :file, file: :file, library: :library, tag: :tag }.freeze
+    GROUPS = { gem: :file, file: :file, library: :library, tag: :tag, location: :location }.freeze
 
     class << self
       # The class of a format. Raises UsageError where there is none of that name.

@@ -78,12 +78,18 @@ module Heapline
         asked = %i[sort min objects].find { |option| @options[option] }
         raise UsageError, "two growth logs are compared by how fast lines grow: no --#{asked}" if asked
 
-        growths = sources.map { |source| Source.growth(source, by: @options.fetch(:by, :site)) }
+        growths = sources.map { |source| Source.growth(source, by: rates_by) }
         file, type = RATES.fetch(name)
         require_relative file
         write(Format.with_options(Growth.const_get(type), name,
                                   { directory: Command.here, env: @env, **@options.slice(:top) }),
               Growth::Comparison.new(*growths))
+      end
+
+      # A log's sites are lines.
+      def rates_by
+        by = @options.fetch(:by, :site)
+        by == :location ? :site : by
       end
 
       # A format of snapshots, for the difference: it does not know what was before.

@@ -10,7 +10,7 @@ module Heapline
   module Report
     # For commands that show rows of counts, or of captures: which rows, in which format, and where to.
     module Options
-      GROUPS = %w[gem file library tag class].freeze
+      GROUPS = %w[line gem file library tag class].freeze
 
       private
 
@@ -23,7 +23,7 @@ module Heapline
         end
         others = Recording::CaptureReport::GROUPS
         parser.on("--by GROUP", GROUPS | others,
-                  "sums by #{GROUPS.join(", ")}; of #{captures} #{others.join(", ")}") do |value|
+                  "sums by #{GROUPS.join(", ")}; of #{captures} also #{(others - GROUPS).join(", ")}") do |value|
           @options[:by] = value.to_sym
         end
         parser.on("--objects", "Ruby objects by line and class, without the table of malloc") do
@@ -50,6 +50,7 @@ module Heapline
         raise UsageError, "sums by #{by} are for captures: #{GROUPS.join(", ")}" unless by.empty? || GROUPS.include?(by)
 
         @options[:objects] = true if @options[:by] == :class
+        @options[:by] = :location if @options[:by] == :line
       end
 
       def directory

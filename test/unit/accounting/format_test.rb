@@ -102,6 +102,69 @@ module Heapline
       io.string
     end
 
+    # What is start-up, what is loading, and what is neither.
+    STAGES = {
+      "(start-up)" => [[:native, "/usr/lib/libruby-3.4.so.3.4"], [:native, "/usr/bin/ruby3.4"],
+                       [:ruby, "ruby", 0, nil], [:ruby, "<main>", 0, nil],
+                       [:ruby, "/usr/bin/ruby", 0, "<main>"],
+                       [:ruby, "<internal:gem_prelude>", 2, "<internal:gem_prelude>"]],
+      "(loading)" => [[:ruby, "/app/a.rb", 1, "Kernel#require", true], [:ruby, "/r/lib/ruby/3.4.0/x.so", 0, nil],
+                      [:ruby, "/r/lib/ruby/3.4.0/rubygems/util.rb", 9, "Gem::Util.glob"],
+                      [:ruby, "/g/gems/zeitwerk-2.7.0/lib/zeitwerk/kernel.rb", 26, "Kernel#require"],
+                      [:ruby, "/r/lib/ruby/3.4.0/json.rb", 2, "<top (required)>"],
+                      [:ruby, "/g/gems/net-http-0.4.1/lib/a.rb", 3, "<class:Net>"]],
+      nil => [[:ruby, "/app/a.rb", 1, "<main>"], [:ruby, "/app/a.rb", 0, "<main>"],
+              [:ruby, "/app/gems/b.rb", 1, "<top (required)>"],
+              [:ruby, "/app/ruby/b.rb", 1, "<class:B>"], [:ruby, "/g/gems/a-3.0.8/bin/a", 1, "<top (required)>"],
+              [:ruby, "/g/gems/rack-3.0.8/lib/a.rb", 1, "block in <class:Rack>"], [:ruby, "(eval)", 0, "App#run"],
+              [:ruby, "<internal:kernel>", 187, "Kernel#loop"], [:native, "/usr/lib/librubyish"],
+              [:native, "/usr/lib/ruby.so"], [:native, nil], [:special, "(YJIT)"]]
+    }.freeze
+
+    def staged(builder, kind, name, line = 7, label = nil, loading = false) # rubocop:disable Style/OptionalBooleanParameter
+      case kind
+      when :ruby then builder.ruby_site(name, line, label: label, loading: loading, tag: %w[t u][line % 2])
+      when :native then builder.native_site(name, line)
+      else builder.special_site(name)
+      end
+    end
+
+    # Each has `bytes`; with a baseline half of them from before, but for what `grown` says.
+    def stages(bytes, baseline: 0)
+      builder = FlightBuilder.new(baseline: baseline, baseline_kind: baseline.positive? ? 2 : 0)
+      builder.lane(0, owner: 1, baseline: baseline)
+      STAGES.values.flatten(1).each_with_index do |place, i|
+        site = staged(builder, *place)
+        builder.count(0, site, allocations: 1, bytes_allocated: bytes)
+        builder.base(0, site, allocations: 1, bytes_allocated: yield(i) ? bytes / 2 : bytes) if baseline.positive?
+      end
+      Tempfile.create("flight") { |file| yield_rows(builder.write(file.path)) }
+    end
+
+    def yield_rows(path)
+      chosen = Accounting::Flight.read(path, wanted: Format.wanted("text", top: 0))
+      [chosen.sites.to_h { |site| [site.location.to_s, site] }, chosen]
+    end
+
+    def test_start_up_and_loading_are_one_row_each
+      rows, snapshot = stages(1000)
+      STAGES.each { |name, places| assert_equal places.size * 1000, rows.fetch(name).live_bytes, name if name }
+      assert_equal STAGES[nil].size + 2, rows.size
+      assert_equal 1000, rows.fetch("/app/a.rb:1").live_bytes, "the rest of a line that calls require"
+      assert_equal snapshot.live_bytes, rows.values.sum(&:live_bytes)
+      assert_equal snapshot.allocations, rows.values.sum(&:allocations)
+    end
+
+    # It may be a leak.
+    def test_what_grew_since_the_baseline_stays_a_row
+      rows, snapshot = stages(1000, baseline: 1) { |i| [0, 6].include?(i) }
+      assert_equal 500, rows.fetch("libruby-3.4.so.3.4+0x7").growth_bytes
+      assert_equal [2000, 500], rows.fetch("/app/a.rb:1").to_h.values_at(:live_bytes, :growth_bytes)
+      assert_equal [5000, 0], rows.fetch("(start-up)").to_h.values_at(:live_bytes, :growth_bytes)
+      assert_equal snapshot.live_bytes, rows.values.sum(&:live_bytes)
+      assert_equal snapshot.growth_bytes, rows.values.sum(&:growth_bytes)
+    end
+
     def test_little_is_read_for_a_few_rows
       flight do |path|
         chosen = Accounting::Flight.read(path, wanted: Format.wanted("text", top: 2))
