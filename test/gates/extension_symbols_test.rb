@@ -9,9 +9,9 @@ class ExtensionSymbolsTest < Minitest::Test
   GOOD = "void %<init>s(void);\nvoid %<init>s(void) {}\n"
   BAD = "#{GOOD}int shown;\n".freeze
 
-  def problems(native, heap, capture = GOOD)
+  def problems(native, heap)
     in_tree("lib/heapline/keep" => "") do |root|
-      { "native" => native, "heap" => heap, "capture" => capture }.each do |name, source|
+      { "native" => native, "heap" => heap, "capture" => GOOD, "corefile" => GOOD }.each do |name, source|
         next unless source
 
         more = name == "native" ? "void heapline_twin(void);\nvoid heapline_twin(void) {}\n" : ""

@@ -125,12 +125,12 @@ class StatusTest < Minitest::Test
 
   # What cannot be written is said before the program runs, where that is known.
   def refused?(options, failure, found)
-    found == 1 && ((options.include?("OUT") && FAILURES[failure].key?(:file)) || failure == "directory deleted")
+    found == 3 && ((options.include?("OUT") && FAILURES[failure].key?(:file)) || failure == "directory deleted")
   end
 
   # `leaks` says so where it found no process to search (docs/leaks.md).
   def unsearched?(command, ending, failure, found)
-    command == "leaks" && ending == "ok" && failure == "files limited" && found == 1
+    command == "leaks" && ending == "ok" && failure == "files limited" && found == 3
   end
 
   # [exit status as a shell has it, has the program begun?, what was said]

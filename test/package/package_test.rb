@@ -87,7 +87,8 @@ class PackageTest < Minitest::Test
   end
 
   # A command => its words, in an order in which each finds what the one before has left. PID: a process that runs; ASK:
-  # the same where the command waits for its answer. What follows a |: it is ended by Ctrl-C once that has been written.
+  # the same where the command waits for its answer; CORE: its core file. What follows a |: it is ended by Ctrl-C once
+  # that has been written.
   COMMANDS = {
     "help" => "", "version" => "", "doctor" => "", "env" => "", "completion" => "bash", "heap" => "", "ps" => "",
     "run" => "-o run.heapline RUBY -e 42", "report" => "run.heapline -o report.html",
@@ -98,20 +99,32 @@ class PackageTest < Minitest::Test
     "heap stat" => "a.json", "heap diff" => "a.json a.json", "heap find" => "a.json Hash",
     "heap dominators" => "a.json", "heap graph" => "a.json -o a.dot", "heap report" => "a.json -o a.html",
     "test" => "--fail-on growth,leaks -o suite.json RUBY -e 42", "leaks" => "-o leaks.html RUBY -e 42",
-    "record" => "-o run.hlc --native --objects RUBY -e 42", "replay" => "run.hlc --allocator glibc"
+    "record" => "-o run.hlc --native --objects RUBY -e 42", "replay" => "run.hlc --allocator glibc", "core" => "CORE"
   }.freeze
 
   def run_commands(dir)
     require File.join(ROOT, "lib/heapline/cli")
     assert_equal Heapline::CLI::COMMANDS.keys.sort, COMMANDS.keys.sort
     with_program(dir) do |pid|
+      core = core_of(dir, pid)
       COMMANDS.each do |name, words|
+        next if words == "CORE" && !core
+
         words = words.sub("ASK", "--timeout 300 PID").sub("PID", pid.to_s).sub("RUBY", RbConfig.ruby)
+                     .sub("CORE", core.to_s)
         words, sign = words.split(" | ")
         command = [*heapline(dir), *name.split, *words.to_s.split]
         sign ? assert_goes_on(dir, command, sign) : assert_runs(dir, *command)
       end
     end
+  end
+
+  # Its core file's name; nil without gdb, which writes it.
+  def core_of(dir, pid)
+    return unless Tasks::Shell.which("gcore")
+
+    assert_runs dir, "gcore", "-o", "core", pid.to_s
+    "core.#{pid}"
   end
 
   BUSY = "puts 'ready'; $stdout.flush; loop { sleep 0.005; Array.new(50) { |i| i.to_s * 9 } }"
