@@ -15,6 +15,7 @@
 #include "rows.h"
 #include "site_figures.h"
 #include "site_groups.h"
+#include "site_stages.h"
 #include "tally_binding.h"
 
 /* Which sites are wanted: groups of them, and only the largest. */
@@ -483,6 +484,29 @@ static VALUE rbhl_keep_memory(VALUE self) {
     return rb_ensure(yield_once, Qnil, end_keeping, Qnil);
 }
 
+static struct hl_span span_of(VALUE *text) {
+    if (NIL_P(*text)) return (struct hl_span){0};
+    StringValue(*text);
+    return (struct hl_span){RSTRING_PTR(*text), (uint32_t)RSTRING_LEN(*text)};
+}
+
+/* Native.stage(path, line, label, library, loading) -> "(start-up)", "(loading)" or nil, as hl_stage_of has it. path:
+ * nil of native code, of which the library alone tells. loading: did the core count the line as what `require` took? */
+static VALUE rbhl_stage(VALUE self, VALUE path, VALUE line, VALUE label, VALUE library, VALUE loading) {
+    struct hl_site_place place = {.kind = NIL_P(path) ? HL_KIND_NATIVE : HL_KIND_RUBY};
+    (void)self;
+    place.line = NIL_P(line) ? 0 : NUM2UINT(line);
+    place.offset = RTEST(loading) ? HL_RUBY_LOADING : 0;
+    place.path = span_of(&path);
+    place.label = span_of(&label);
+    place.library = span_of(&library);
+    const enum hl_stage stage = hl_stage_of(&place);
+    RB_GC_GUARD(path);
+    RB_GC_GUARD(label);
+    RB_GC_GUARD(library);
+    return stage == HL_STAGE_RUN ? Qnil : rb_str_new(hl_stage_names[stage].bytes, hl_stage_names[stage].length);
+}
+
 void rbhl_define_flight(VALUE native) {
     VALUE fields = rb_ary_new();
     for (int i = 0; i < SITE_FIELDS; i++) rb_ary_push(fields, ID2SYM(rb_intern(site_fields[i])));
@@ -498,4 +522,5 @@ void rbhl_define_flight(VALUE native) {
     rb_define_singleton_method(native, "choose_sites", rbhl_choose_sites, 2);
     rb_define_singleton_method(native, "object_rows", rbhl_object_rows, 2);
     rb_define_singleton_method(native, "copy_flight", rbhl_copy_flight, 2);
+    rb_define_singleton_method(native, "stage", rbhl_stage, 5);
 }

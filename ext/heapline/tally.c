@@ -33,14 +33,6 @@ static int grow(struct hl_tally *tally, void *block, uint32_t *room, uint32_t ne
     return 1;
 }
 
-int hl_tally_create(struct hl_tally *tally) {
-    memset(tally, 0, sizeof(*tally));
-    if (!grow(tally, &tally->texts, &tally->text_room, 2, sizeof(*tally->texts))) return -ENOMEM;
-    memset(tally->texts, 0, 2 * sizeof(*tally->texts));
-    tally->text_count = 2;
-    return 0;
-}
-
 static void release(struct hl_tally_process *process) {
     for (uint32_t i = 0; i < process->held_count; i++) free(process->held[i]);
     free(process->held);
@@ -198,6 +190,7 @@ static uint64_t hash_location(const struct hl_tally *tally, uint32_t number) {
 
 static uint64_t hash_place_of(const struct hl_tally_place *place) {
     uint64_t hash = mix(hash_location_of(place), (uint64_t)place->label << 32 | place->library);
+    hash = mix(hash, place->stage);
     return mix(hash, (uint64_t)place->tag << 32 | place->symbol_offset);
 }
 
@@ -224,7 +217,7 @@ static uint32_t find_location(struct hl_tally *tally, const struct hl_tally_plac
 
 static int is_same_place(const struct hl_tally_place *one, const struct hl_tally_place *other) {
     return is_same_location(one, other) && one->label == other->label && one->library == other->library &&
-           one->tag == other->tag && one->symbol_offset == other->symbol_offset;
+           one->tag == other->tag && one->symbol_offset == other->symbol_offset && one->stage == other->stage;
 }
 
 static int room_for_places(struct hl_tally *tally) {
@@ -274,8 +267,23 @@ static uint32_t place_of(struct hl_tally *tally, const struct hl_flight_sums *su
                                    .line = number < HL_SITE_FIRST ? number : site.line,
                                    .is_fixed = number < HL_SITE_FIRST,
                                    .offset = site.offset,
-                                   .symbol_offset = site.symbol_offset};
+                                   .symbol_offset = site.symbol_offset,
+                                   .stage = (uint8_t)hl_stage_of(&site)};
     return find_place(tally, &place);
+}
+
+int hl_tally_create(struct hl_tally *tally) {
+    memset(tally, 0, sizeof(*tally));
+    if (!grow(tally, &tally->texts, &tally->text_room, 2, sizeof(*tally->texts))) return -ENOMEM;
+    memset(tally->texts, 0, 2 * sizeof(*tally->texts));
+    tally->text_count = 2;
+    for (int stage = HL_STAGE_RUN + 1; stage < HL_STAGES; stage++) {
+        struct hl_tally_place place = {.kind = HL_KIND_SPECIAL, .label = intern(tally, hl_stage_names[stage])};
+        find_place(tally, &place);
+    }
+    if (!tally->failed) return 0;
+    hl_tally_destroy(tally);
+    return -ENOMEM;
 }
 
 /* ---- a reading ---- */
@@ -615,6 +623,7 @@ int hl_tally_read(struct hl_tally *tally, struct hl_tally_process *process, int 
         if (!prepare(process, news->wanted.count)) tally->failed = 1;
         tell_sites(tally, process, own, is_first);
         if (news->sums.impossible > process->impossible) process->impossible = news->sums.impossible;
+        process->is_based = !own && news->sums.header->baseline;
         *header = *news->sums.header;
         *sums = news->sums;
         sums->copy = NULL;
@@ -702,9 +711,26 @@ uint32_t hl_tally_owner(const struct hl_tally_place *place) {
     return place->library ? place->library : HL_TALLY_VM;
 }
 
+static int has_grown(const struct hl_tally *tally, const struct hl_tally_view *view,
+                     const struct hl_tally_figures *now) {
+    if (view->has_baseline) return hl_count_live_bytes(&now->count) > now->base_live;
+    if (now->growth_bytes <= 0) return 0;
+    for (uint32_t i = 0; i < tally->process_count; i++)
+        if (tally->processes[i].is_based) return 1;
+    return 0;
+}
+
+/* The place of its stage. What grew since a baseline stays where it is: it may be a leak. */
+static const struct hl_tally_place *overview_of(const struct hl_tally *tally, const struct hl_tally_view *view,
+                                                const struct hl_tally_place *place) {
+    if (place->stage == HL_STAGE_RUN || has_grown(tally, view, &tally->now[place - tally->places])) return place;
+    return &tally->places[place->stage - 1];
+}
+
 static uint32_t group_of(const struct hl_tally *tally, const struct hl_tally_place *place, enum hl_tally_by by) {
     switch (by) {
     case HL_TALLY_LOCATION:
+    case HL_TALLY_OVERVIEW:
         return place->location;
     case HL_TALLY_GEM:
         return tally->texts[hl_tally_owner(place)].gem;
@@ -716,6 +742,12 @@ static uint32_t group_of(const struct hl_tally *tally, const struct hl_tally_pla
         return place->tag;
     }
     return 0;
+}
+
+/* The group of a view that a place is in. */
+static uint32_t row_of(const struct hl_tally *tally, const struct hl_tally_view *view, uint32_t number) {
+    const struct hl_tally_place *place = &tally->places[number];
+    return group_of(tally, view->by == HL_TALLY_OVERVIEW ? overview_of(tally, view, place) : place, view->by);
 }
 
 /* What a view's figure is made of, so that it adds up. */
@@ -857,7 +889,7 @@ static void append_location(const struct hl_tally *tally, struct name *name, con
 static void append_group(const struct hl_tally *tally, struct name *name, const struct hl_tally_view *view,
                          const struct hl_tally_group *group, int folded) {
     static const char *const unnamed[] = {"", "(application)", "(native code)", "ruby", "(no tag)"};
-    if (view->by == HL_TALLY_LOCATION)
+    if (hl_tally_has_lines(view->by))
         append_location(tally, name, &tally->places[tally->location_places[group->number]], folded);
     else if (group->number || !folded)
         append_text(tally, name, group->number, folded);
@@ -898,7 +930,7 @@ static int matches(const struct hl_tally *tally, const struct hl_tally_view *vie
     name->length = 0;
     append_group(tally, name, view, group, 1);
     if (contains(name, view)) return 1;
-    if (view->by == HL_TALLY_LOCATION) {
+    if (hl_tally_has_lines(view->by)) {
         if (label_contains(tally, name, place, view)) return 1;
         if (!group->no_library && text_contains(tally, name, place->base_library, view)) return 1;
         if (text_contains(tally, name, group_of(tally, place, HL_TALLY_GEM), view)) return 1;
@@ -973,13 +1005,14 @@ static void find_leads(struct hl_tally *tally, const struct hl_tally_view *view,
     for (uint32_t number = 0; number < tally->now_count; number++) {
         const struct hl_tally_place *place = &tally->places[number];
         const struct hl_tally_figures *now = &tally->now[number];
-        if (!is_shown(tally, view, number) || !groups[place->location].mixed_libraries) continue;
+        const uint32_t group = row_of(tally, view, number);
+        if (!is_shown(tally, view, number) || !groups[group].mixed_libraries) continue;
         if (!grow(tally, &parts, &room, count + 1, sizeof(*parts))) break;
         parts[count++] = (struct part){.growth = now->growth_bytes,
                                        .live = hl_count_live_bytes(&now->count),
                                        .largest_growth = now->growth_bytes,
                                        .allocated = now->count.bytes_allocated,
-                                       .location = place->location,
+                                       .location = group,
                                        .library = place->base_library,
                                        .largest = number,
                                        .first = number};
@@ -994,16 +1027,25 @@ static void find_leads(struct hl_tally *tally, const struct hl_tally_view *view,
     free(parts);
 }
 
+/* They have no name but that of the stage. */
+static void name_stages(const struct hl_tally *tally, struct hl_tally_group *groups) {
+    for (uint32_t i = 0; i < HL_TALLY_STAGES; i++) {
+        struct hl_tally_group *group = &groups[tally->places[i].location];
+        group->largest = i;
+        group->mixed_libraries = 0;
+    }
+}
+
 struct hl_tally_group *hl_tally_groups(struct hl_tally *tally, const struct hl_tally_view *view, uint32_t *count) {
-    const uint32_t room = view->by == HL_TALLY_LOCATION ? tally->location_count : tally->text_count;
+    const uint32_t room = hl_tally_has_lines(view->by) ? tally->location_count : tally->text_count;
     *count = 0;
     if (!grow(tally, &tally->groups, &tally->group_room, room + 1, sizeof(*tally->groups))) return NULL;
     struct hl_tally_group *groups = tally->groups;
     memset(groups, 0, room * sizeof(*groups));
     for (uint32_t number = 0; number < tally->now_count; number++)
-        if (is_shown(tally, view, number))
-            join(tally, view, number, &groups[group_of(tally, &tally->places[number], view->by)]);
-    if (view->by == HL_TALLY_LOCATION) find_leads(tally, view, groups);
+        if (is_shown(tally, view, number)) join(tally, view, number, &groups[row_of(tally, view, number)]);
+    if (view->by == HL_TALLY_OVERVIEW) name_stages(tally, groups);
+    if (hl_tally_has_lines(view->by)) find_leads(tally, view, groups);
     for (uint32_t number = 0; number < room; number++) {
         if (!groups[number].seen) continue;
         groups[*count] = groups[number];
@@ -1030,7 +1072,7 @@ static int compare_bytes(const char *one, size_t one_length, const char *other, 
 static int compare_paths(const struct sorting *sorting, const struct hl_tally_group *one,
                          const struct hl_tally_group *other) {
     const struct hl_tally *tally = sorting->tally;
-    if (sorting->view->by != HL_TALLY_LOCATION) return 0;
+    if (!hl_tally_has_lines(sorting->view->by)) return 0;
     const struct hl_tally_place *a = &tally->places[tally->location_places[one->number]];
     const struct hl_tally_place *b = &tally->places[tally->location_places[other->number]];
     size_t a_length, b_length;
@@ -1095,7 +1137,7 @@ void hl_tally_sort(const struct hl_tally *tally, const struct hl_tally_view *vie
 /* Most lines are told apart by their paths: then nothing need be written. */
 static int may_be(const struct hl_tally *tally, const struct hl_tally_view *view, const struct hl_tally_group *group,
                   const char *bytes, size_t length) {
-    if (view->by != HL_TALLY_LOCATION) return 1;
+    if (!hl_tally_has_lines(view->by)) return 1;
     const struct hl_tally_place *place = &tally->places[tally->location_places[group->number]];
     size_t path_length;
     const char *path = hl_tally_bytes(tally, place->path, &path_length);
@@ -1134,12 +1176,12 @@ int64_t hl_tally_find(const struct hl_tally *tally, const struct hl_tally_view *
 
 int hl_tally_rows(const struct hl_tally *tally, const struct hl_tally_view *view, struct hl_tally_row *rows,
                   uint32_t count) {
-    const uint32_t room = view->by == HL_TALLY_LOCATION ? tally->location_count : tally->text_count;
+    const uint32_t room = hl_tally_has_lines(view->by) ? tally->location_count : tally->text_count;
     uint32_t *wanted = calloc((size_t)room + 1, sizeof(*wanted)); /* row + 1 */
     if (!wanted) return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) wanted[rows[i].group->number] = i + 1;
     for (uint32_t number = 0; number < tally->now_count; number++) {
-        const uint32_t row = wanted[group_of(tally, &tally->places[number], view->by)];
+        const uint32_t row = wanted[row_of(tally, view, number)];
         if (!row || !is_shown(tally, view, number)) continue;
         const struct hl_tally_before *before = before_of(view, number);
         struct hl_tally_before *sum = &rows[row - 1].before;

@@ -18,6 +18,7 @@
 
 #include "flight_changes.h"
 #include "site_groups.h"
+#include "site_stages.h"
 
 /* What was counted at a place. `base_live`: what lived there when the watcher set a baseline. */
 struct hl_tally_figures {
@@ -30,8 +31,9 @@ struct hl_tally_before {
     uint64_t live_bytes, allocations, bytes_allocated, frees, temporary;
 };
 
-/* Texts are numbers; 0 is none. HL_TALLY_VM stands for the library of the VM itself where a gem is asked for. */
-enum { HL_TALLY_VM = 1, HL_TALLY_BLOCK = 64 };
+/* Texts are numbers; 0 is none. HL_TALLY_VM stands for the library of the VM itself where a gem is asked for. The first
+ * places, by their stage less 1, stand for what start-up and loading took: nothing is counted there. */
+enum { HL_TALLY_VM = 1, HL_TALLY_BLOCK = 64, HL_TALLY_STAGES = HL_STAGES - 1 };
 
 struct hl_tally_place {
     uint64_t offset;
@@ -40,6 +42,7 @@ struct hl_tally_place {
     uint32_t symbol_offset;
     uint32_t location;
     uint8_t kind, is_fixed;
+    uint8_t stage; /* enum hl_stage */
 };
 
 struct hl_tally_text {
@@ -66,6 +69,7 @@ struct hl_tally_process {
     struct hl_totals totals;
     uint32_t impossible; /* sites */
     uint8_t same, present;
+    uint8_t is_based; /* its growth is since a baseline of its own */
 };
 
 struct hl_tally {
@@ -92,7 +96,18 @@ struct hl_tally {
     int failed;        /* there was no memory */
 };
 
-enum hl_tally_by { HL_TALLY_LOCATION, HL_TALLY_GEM, HL_TALLY_FILE, HL_TALLY_LIBRARY, HL_TALLY_TAG };
+enum hl_tally_by {
+    HL_TALLY_LOCATION,
+    HL_TALLY_GEM,
+    HL_TALLY_FILE,
+    HL_TALLY_LIBRARY,
+    HL_TALLY_TAG,
+    HL_TALLY_OVERVIEW /* location, but what start-up and loading took is one group each, as HL_BY_OVERVIEW */
+};
+static inline int hl_tally_has_lines(enum hl_tally_by by) {
+    return by == HL_TALLY_LOCATION || by == HL_TALLY_OVERVIEW;
+}
+
 enum hl_tally_figure {
     HL_TALLY_GROWTH,
     HL_TALLY_BASELINE_GROWTH,
@@ -111,6 +126,7 @@ struct hl_tally_view {
     enum hl_tally_by within;
     uint32_t within_text;
     enum hl_tally_figure figure;
+    int has_baseline;                     /* growth is counted from the watcher's */
     const struct hl_tally_before *before; /* by place; NULL: rates are not known */
     uint32_t before_count;
     const char *pattern; /* in lower case; NULL: all */

@@ -183,8 +183,8 @@ static const rb_data_type_t order_type = {
 };
 
 static enum hl_tally_by by_of(VALUE symbol) {
-    static const char *const names[] = {"location", "gem", "file", "library", "tag"};
-    return (enum hl_tally_by)rbhl_place_of(symbol, names, 5, "group");
+    static const char *const names[] = {"location", "gem", "file", "library", "tag", "overview"};
+    return (enum hl_tally_by)rbhl_place_of(symbol, names, 6, "group");
 }
 
 static enum hl_tally_figure figure_of(VALUE symbol) {
@@ -199,7 +199,7 @@ static void look_within(struct hl_tally *tally, VALUE within, struct hl_tally_vi
     Check_Type(within, T_ARRAY);
     view->is_within = 1;
     view->within = by_of(rb_ary_entry(within, 0));
-    if (view->within == HL_TALLY_LOCATION) rb_raise(rb_eArgError, "a line has no lines");
+    if (hl_tally_has_lines(view->within)) rb_raise(rb_eArgError, "a line has no lines");
     view->within_text = intern(tally, rb_ary_entry(within, 1));
 }
 
@@ -242,13 +242,15 @@ static void sort(struct order *order, struct hl_tally *tally, uint64_t from, uin
     order->held = held;
 }
 
-/* order(by, within, figure, before, pattern) -> TallyOrder: groups by :location, :gem, :file, :library or :tag, the
- * largest figure first (:growth, :baseline_growth, :live, :change, :rate, :blocks, :temporary, :life). within: [by,
- * name] or nil; before: of an earlier reading, or nil; pattern: in lower case, or nil: what a row's names contain. */
-static VALUE rbhl_tally_order(VALUE self, VALUE by, VALUE within, VALUE figure, VALUE before, VALUE pattern) {
+/* order(by, within, figure, before, pattern, baseline) -> TallyOrder: groups by :location, :gem, :file, :library, :tag
+ * or :overview, the largest figure first (:growth, :baseline_growth, :live, :change, :rate, :blocks, :temporary,
+ * :life). within: [by, name] or nil; before: of an earlier reading, or nil; pattern: in lower case, or nil: what a
+ * row's names contain; baseline: is growth counted from the watcher's? */
+static VALUE rbhl_tally_order(VALUE self, VALUE by, VALUE within, VALUE figure, VALUE before, VALUE pattern,
+                              VALUE baseline) {
     struct hl_tally *tally = rbhl_tally_of(self);
     struct order *order;
-    struct hl_tally_view view = {.by = by_of(by), .figure = figure_of(figure)};
+    struct hl_tally_view view = {.by = by_of(by), .figure = figure_of(figure), .has_baseline = RTEST(baseline)};
     look_within(tally, within, &view);
     VALUE object = TypedData_Make_Struct(order_class, struct order, &order_type, order);
     order->view = view;
@@ -300,7 +302,7 @@ static VALUE figures_before(const struct hl_tally_before *before) {
 static VALUE row_values(const struct hl_tally *tally, const struct order *order, const struct hl_tally_row *row) {
     const struct hl_tally_group *group = row->group;
     VALUE values = rb_ary_new();
-    rb_ary_push(values, order->view.by == HL_TALLY_LOCATION ? Qnil : text_of(tally, group->number));
+    rb_ary_push(values, hl_tally_has_lines(order->view.by) ? Qnil : text_of(tally, group->number));
     rb_ary_push(values, group->mixed_tags ? Qnil : text_of(tally, group->tag));
     put_place(values, tally, group);
     rb_ary_push(values, figures_hash(&row->figures, RBHL_TALLIED));
@@ -351,7 +353,7 @@ void rbhl_define_tally(VALUE native) {
     rb_define_method(class, "end", rbhl_tally_end, 1);
     rb_define_method(class, "before", rbhl_tally_before, 0);
     rb_define_method(class, "forget_baseline", rbhl_tally_forget_baseline, 0);
-    rb_define_method(class, "order", rbhl_tally_order, 5);
+    rb_define_method(class, "order", rbhl_tally_order, 6);
     order_class = rb_define_class_under(native, "TallyOrder", rb_cObject);
     rb_gc_register_mark_object(order_class);
     rb_undef_alloc_func(order_class);

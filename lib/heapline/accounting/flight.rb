@@ -158,9 +158,14 @@ module Heapline
                      name: Places::BaseName.of(library))
         case kind
         when 0 then Places::Location.new(nil, nil, nil, nil, nil, nil, nil, special(number, label))
-        when 1 then Places::Location.new(path || "(unknown)", line, label, name, library, nil, nil, nil)
+        when 1 then Places::Location.new(path || "(unknown)", line, label, name, library, nil, loading(offset), nil)
         else Places::Location.new(nil, nil, native_label(label, symbol_offset), name, library, label, offset, nil)
         end
+      end
+
+      # What a line took to load code is counted apart.
+      def self.loading(offset)
+        offset if offset == Places::Location::LOADING
       end
 
       # What a special site is called.
@@ -219,7 +224,7 @@ module Heapline
       def self.native_label(symbol, offset)
         symbol && format("%<symbol>s+0x%<offset>x", symbol: symbol, offset: offset)
       end
-      private_class_method :object_site, :sum, :native_label
+      private_class_method :loading, :object_site, :sum, :native_label
 
       # again: who reads a file again and again keeps it: only Sites that changed are made anew.
       def initialize(again: false)

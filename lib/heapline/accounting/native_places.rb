@@ -9,13 +9,27 @@ module Heapline
     # Rows of native code with the names that debug information and symbol tables have for them.
     module NativePlaces
       ALLOCATORS = %w[malloc calloc realloc].freeze # inlined wrappers of them are not who asks
+      # Parts of the Ruby VM, by how their exported functions are called. A function of the VM that is not exported lies
+      # near those of its source file.
+      PARTS = { /\A(?:rb_)?st_|\Arb_hash/ => "hash tables", /\Arb_(?:sym|id|intern|to_id|check_id)/ => "symbols",
+                /\A(?:ruby_x|ruby_sized|ruby_gc|rb_(?:gc|objspace|memory|data_|free_tmp|alloc_tmp))/ => "memory",
+                /\Arb_(?:iseq|compile|node|ast|parser|ruby_verbose|bug_)/ => "parser and compiler",
+                /\Arb_(?:vm|method|callable|obj_call|call|func|yield|block|proc|frame)/ => "methods and calls",
+                /\A(?:rb_(?:thread|mutex|fiber|monitor|postponed|nogvl)|ruby_thread)/ => "threads and fibers",
+                /\Arb_(?:str|enc|econv|must_asciicompat|obj_encoding)/ => "strings", /\Arb_ary/ => "arrays",
+                /\Arb_(?:class|module|const|ivar|cv|gv|define|singleton|attr|alias|undef)/ => "classes and constants",
+                /\A(?:onig|rb_reg|rb_backref)/ => "regular expressions", /\A(?:rb_io|rb_file|rb_dir)/ => "files",
+                /\Arb_(?:require|feature|load|provide)/ => "loading of code" }.freeze
 
-      # The rows, in their order, with "parse  parser.c:120" for a label where that is known.
-      def self.named(rows)
+      # The rows, in their order, with "parse  parser.c:120" for a label where that is known. of_vm: of the VM's code
+      # alone. A tool is run for each library.
+      def self.named(rows, of_vm: false)
+        meant = rows.map(&:location).select { |place| native?(place) && (!of_vm || place.stage) }
         functions = Places::Functions.new(Places::Symbols.new)
-        names = rows.map(&:location).select { |place| native?(place) }.group_by(&:library_path)
-                    .to_h { |path, places| [path, functions.at(path, places.map { |place| call(place) })] }
-        rows.map { |row| native?(row.location) ? labelled(row, label(names, row.location)) : row }
+        names = meant.group_by(&:library_path)
+                     .to_h { |path, places| [path, functions.at(path, places.map { |place| call(place) })] }
+        labels = meant.to_h { |place| [place, label(names, place, functions)] }
+        rows.map { |row| labels.key?(row.location) ? labelled(row, labels[row.location]) : row }
       end
 
       def self.labelled(row, label)
@@ -31,12 +45,21 @@ module Heapline
         place.library_path && place.offset && !place.path
       end
 
-      def self.label(names, place)
+      def self.label(names, place, functions)
         called = names.fetch(place.library_path)[call(place)]
         name = called.find { |one| !ALLOCATORS.include?(one.function) } || called.first
-        return place.label unless name.function
+        return place.label || part(place, functions) unless name.function
 
         [short(name.function), *("#{Places::BaseName.of(name.file)}:#{name.line}" if name.file)].join("  ")
+      end
+
+      # Of what is the VM's and has no name itself: "VM: hash tables, near rb_hash_new".
+      def self.part(place, functions)
+        return unless place.stage
+
+        near = functions.object(place.library_path).nearest(place.offset)
+        part = PARTS.find { |pattern, _| near.match?(pattern) }&.last if near
+        near && "VM#{": #{part}" if part}, near #{near}"
       end
 
       # Without what C++ templates were made with, which may fill screens.
@@ -44,7 +67,7 @@ module Heapline
         plain = function.gsub(/<[^<>]*>/, "")
         plain == function ? plain : short(plain)
       end
-      private_class_method :labelled, :call, :native?, :label, :short
+      private_class_method :labelled, :call, :native?, :label, :part, :short
     end
   end
 end

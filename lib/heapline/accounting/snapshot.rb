@@ -75,6 +75,21 @@ module Heapline
         !ruby.nil?
       end
 
+      # Is its growth since a baseline, and not since the start?
+      def baseline?
+        baseline.to_i.positive?
+      end
+
+      # A copy, in whose sites and objects start-up and loading are a place each (SiteCollection#staged).
+      def overview(grown = grown_since)
+        with(sites: staged(grown), objects: objects&.overview)
+      end
+
+      # A copy with what loading code took alone.
+      def loading
+        with(sites: loaded, objects: objects && Objects::Snapshot.new(objects.loaded))
+      end
+
       # What happened between an earlier snapshot of the same process and this one: a Snapshot whose sites and objects
       # hold the differences. live and growth are both the change of what lives. Where nothing happened is left out.
       def -(other)

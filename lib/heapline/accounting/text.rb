@@ -28,14 +28,15 @@ module Heapline
 
       # top: rows (0: all). sort: a key of SiteFigures. min: least bytes of growth and live of a row. by: nil, or :gem,
       # :file, :library, :tag, :class. objects: only the Ruby objects, and not the table of malloc (by :class: always
-      # so). memory: Processes::ProcessMemory or nil. ledger: Processes::Ledger or nil. directory: paths in it are shown
-      # relative to it.
+      # so). loading: only what loading code took, by gem where nothing else is said. memory: Processes::ProcessMemory
+      # or nil. ledger: Processes::Ledger or nil. directory: paths in it are shown relative to it.
       # more: the commands that show more, an Array of [command, why].
-      def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, memory: nil, ledger: nil,
+      def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, loading: false, memory: nil, ledger: nil,
                      directory: nil, more: [], env: ENV)
         @column = Figures::SiteFigures.fetch(sort)
         @selection = Table::Selection.new(top: top, sort: @column.figure, min: min)
-        @by = by
+        @by = by || (:gem if loading)
+        @loading = loading
         @objects = objects || by == :class
         @memory = memory
         @ledger = ledger
@@ -48,12 +49,20 @@ module Heapline
       def render(snapshot, io)
         @terminal = Terminal::Output.new(io, @env)
         memory = MemoryLines.new(snapshot, @memory, @terminal, ledger: @ledger)
-        blocks = [header(snapshot), memory.lines, table(snapshot), objects(snapshot), failures(snapshot),
+        shown = shown(snapshot)
+        blocks = [header(snapshot), memory.lines, table(shown), objects(shown), failures(snapshot),
                   Command::NextSteps.lines(@more, @terminal)]
         io.write("#{blocks.reject(&:empty?).map { |lines| lines.join("\n") }.join("\n\n")}\n")
       end
 
       private
+
+      # What the tables are of.
+      def shown(snapshot)
+        return snapshot.loading if @loading
+
+        @by || snapshot.row_count ? snapshot : snapshot.overview
+      end
 
       def header(snapshot)
         parts = [command(snapshot), "pid #{snapshot.pid}", state(snapshot), duration(snapshot), ruby(snapshot),
@@ -93,16 +102,16 @@ module Heapline
         listing = listing(snapshot)
         return ["  no allocation was counted"] if listing.all.empty?
 
-        rows = snapshot.ruby? || @by ? listing.shown : with_functions(listing.shown)
+        rows = @by && @by != :location ? listing.shown : with_functions(listing.shown, snapshot)
         [*Table::Rows.new(rows, sort: @column.key, terminal: @terminal, directory: @directory,
                                 columns: columns(rows, snapshot)).lines,
          "  #{@terminal.style(listing.summary("site", @by), :dim)}"]
       end
 
-      # Native code's rows. Only programs that are not Ruby need the tools for that.
-      def with_functions(rows)
+      # Native code's rows have the names of functions; of a Ruby program the VM's own.
+      def with_functions(rows, snapshot)
         require_relative "native_places"
-        NativePlaces.named(rows)
+        NativePlaces.named(rows, of_vm: snapshot.ruby?)
       end
 
       # What was read for this table is in order already.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "shellwords"
+require_relative "../figures/units"
 
 module Heapline
   module Command
@@ -19,17 +20,58 @@ module Heapline
         "of any program: #{Shellwords.join(["heapline", name, "--any", *words])}"
       end
 
-      # After the report of a process or file that was named `source`.
-      def self.for_report(snapshot, source, shown)
+      # After the report of a process or file that was named `source`. ledger: Processes::Ledger, or nil.
+      def self.for_report(snapshot, source, shown, ledger: nil)
         word = Shellwords.escape(source)
         steps = []
         steps << grouped(snapshot, word) unless shown[:by]
         steps << ["heapline report #{word}", "which line?"] if shown[:by]
         steps << ["heapline report #{word} --by class", "which objects?"] if snapshot.objects && shown[:by] != :class
-        steps << ["heapline rss #{snapshot.pid}", "what else is in RSS?"] if snapshot.state == :running
-        steps << ["heapline baseline #{snapshot.pid}", "count growth from now on"] if snapshot.state == :running
+        steps.concat(for_running(snapshot, ledger)) if snapshot.state == :running
         steps << ["heapline ps --clean", "remove the files of dead processes"] if snapshot.state == :killed
         steps
+      end
+
+      # From this part of RSS on it is said how much malloc holds of what was freed.
+      HELD = 0.15
+      # The first rows are looked at for what native code keeps, from this part of what lives on.
+      ROWS = 5
+      NATIVE = 0.02
+
+      # What the figures of a process that runs ask for.
+      def self.for_running(snapshot, ledger)
+        steps = [rss(snapshot, ledger), *growth(snapshot)]
+        library = native(snapshot)
+        steps << ["heapline leaks #{snapshot.pid}", "has #{library} lost any of its blocks?"] if library
+        steps
+      end
+
+      def self.rss(snapshot, ledger)
+        held = ledger ? ledger[:malloc_held].bytes : 0
+        why = if ledger && held > ledger.rss_bytes * HELD
+                "#{Units.bytes(held)} are freed and still held: where, and why?"
+              else
+                "what else is in RSS?"
+              end
+        ["heapline rss #{snapshot.pid}", why]
+      end
+
+      # Growth since the start tells little: what the program needs is in it.
+      def self.growth(snapshot)
+        pid = snapshot.pid
+        return [["heapline baseline #{pid}", "count growth from now on"]] unless snapshot.baseline_kind == :clear
+        return [] unless snapshot.growth_bytes.positive?
+
+        [["heapline log -o #{pid}.jsonl #{pid}", "does it go on growing? Then:"],
+         ["heapline growth #{pid}.jsonl", "a leak, or a cache that fills?"]]
+      end
+
+      # The library that called malloc for one of the first rows, where that is neither Ruby nor the system's.
+      def self.native(snapshot)
+        return unless snapshot.ruby?
+
+        rows = snapshot.top(ROWS).select { |site| site.growth_bytes > snapshot.live_bytes * NATIVE }
+        rows.filter_map { |site| site.location.library unless site.location.stage }.first
       end
 
       # After the report of a capture. objects: was it of Ruby objects?
@@ -78,7 +120,7 @@ module Heapline
         group = snapshot.ruby? ? "gem" : "library"
         ["heapline report #{word} --by #{group}", "which #{group}?"]
       end
-      private_class_method :grouped
+      private_class_method :grouped, :for_running, :rss, :growth, :native
     end
   end
 end

@@ -58,6 +58,16 @@ module Heapline
         self.class.new(differences(other))
       end
 
+      # Was anything there before growth is counted from?
+      def baseline?
+        sites.any? { |site| site.growth != site.live }
+      end
+
+      # A copy in which start-up and loading are a place each, of every class (SiteCollection#staged).
+      def overview
+        self.class.new(staged)
+      end
+
       # Without what is the VM's own: the objects that a program can get hold of.
       def visible
         self.class.new(sites.reject(&:internal?))

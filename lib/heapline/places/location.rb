@@ -11,10 +11,12 @@ module Heapline
     # library::       base name of the shared object that called malloc; nil: the Ruby VM itself
     # library_path::  the same with its directory, where the flight file has it
     # symbol::        native code: the nearest exported symbol, or nil
-    # offset::        native code: the caller's address in its library
+    # offset::        native code: the caller's address in its library; LOADING of what a line took to load code
     # special::       "(other)", "(YJIT)" … where there is neither a file nor a library
     # @api public
     Location = Struct.new(:path, :lineno, :label, :library, :library_path, :symbol, :offset, :special) do
+      const_set(:LOADING, 1)
+
       def initialize(*values, **fields)
         super(*values)
         fields.each { |name, value| self[name] = value }
@@ -47,6 +49,13 @@ module Heapline
       # Is it the VM's JIT compiler, which allocates for itself whatever line runs?
       def jit?
         %w[(YJIT) (ZJIT) (JIT)].include?(special)
+      end
+
+      # "(start-up)" of what the VM takes before the program's first line, "(loading)" of what finding and loading code
+      # takes, else nil. Told by the names alone.
+      def stage
+        require "heapline/native" unless defined?(Native.stage)
+        Native.stage(path, lineno, label, library_path || library, offset == Location::LOADING) unless special
       end
 
       # The gem that the file (without one: the library) belongs to; "ruby stdlib", "ruby core", "system libraries", or

@@ -38,12 +38,22 @@ module Heapline
 
       # Name of the exported function that holds the address, or nil.
       def exported(address)
-        index = @exported.bsearch_index { |symbol| symbol.address > address } || @exported.size
-        symbol = @exported[index - 1] if index.positive?
+        symbol = before(address)
         symbol.name if symbol && address < symbol.address + symbol.bytes
       end
 
+      # Name of the last exported function that begins before the address, most often of the same source file; nil:
+      # there is none.
+      def nearest(address)
+        before(address)&.name
+      end
+
       private
+
+      def before(address)
+        index = @exported.bsearch_index { |symbol| symbol.address > address } || @exported.size
+        @exported[index - 1] if index.positive?
+      end
 
       # InputError where a damaged file says what cannot be.
       def read(file)

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "set"
 require_relative "location"
 
 module Heapline
@@ -9,6 +10,10 @@ module Heapline
     # PLACES, those keys whose groups are of one line.
     module SiteCollection
       include Enumerable
+
+      LOADING = "(loading)"
+      STAGES = ["(start-up)", LOADING].to_h { |name| [name, Location.new(special: name)] }.freeze
+      private_constant :LOADING, :STAGES
 
       # What stands for nil in printed groups.
       UNNAMED = { gem: "(application)", file: "(native code)", library: "ruby", tag: "(no tag)" }.freeze
@@ -38,6 +43,30 @@ module Heapline
       # The same sums in no order, as an Array: for those that put them in an order of their own.
       def sums(key)
         summed(key).values
+      end
+
+      # The sites, those of start-up and of loading (Location#stage) each at a place of that name. What grew since a
+      # baseline stays where it is: it may be a leak. grown: the keys of what grew.
+      def staged(grown = grown_since)
+        sites.map do |site|
+          stage = site.location.stage
+          stage && !grown.include?(site.key) ? site.class.new(STAGES[stage], *site.to_a.drop(1)) : site
+        end
+      end
+
+      # The sites of loading.
+      def loaded
+        sites.select { |site| site.location.stage == LOADING }
+      end
+
+      # The keys of what grew since a baseline: a Set, which is empty without one. Growth is since the start then. base:
+      # a collection of the same program, earlier; nil: the growth of the sites themselves.
+      def grown_since(base = nil)
+        return Set.new unless base || baseline?
+
+        before = base ? base.by_key.transform_values(&:live_bytes) : {}
+        by_key.select { |key, site| (base ? site.live_bytes - before.fetch(key, 0) : site.growth_bytes).positive? }
+              .keys.to_set
       end
 
       # The sum of what was counted at a location, given as "app.rb:12" or "libxml2.so.2+0x1f30", over all libraries,

@@ -59,7 +59,7 @@ module Heapline
 
       # What a format is told of them.
       def rows
-        @options.slice(:top, :sort, :min, :by, :objects)
+        @options.slice(:top, :sort, :min, :by, :objects, :loading)
       end
 
       # Name of the format.

@@ -47,6 +47,9 @@ module Heapline
           (@options[:logs] ||= []) << path
         end
         parser.on("--merge", "add the processes that were forked from it") { @options[:merge] = true }
+        parser.on("--loading", "only what loading code took, by gem unless --by is given") do
+          @options[:loading] = true
+        end
         define_capture(parser)
       end
 
@@ -102,8 +105,9 @@ module Heapline
       end
 
       def render(snapshot, source)
-        more = @options[:output] ? [] : Command::NextSteps.for_report(snapshot, source, @options)
-        format = Format.made(name, memory: memory(snapshot), ledger: ledger(snapshot, source),
+        ledger = ledger(snapshot, source)
+        more = @options[:output] ? [] : Command::NextSteps.for_report(snapshot, source, @options, ledger: ledger)
+        format = Format.made(name, memory: memory(snapshot), ledger: ledger,
                                    growth: growth(snapshot), directory: Command.here, env: @env, more: more,
                                    **rows)
         write(format, snapshot)

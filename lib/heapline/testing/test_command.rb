@@ -48,6 +48,7 @@ module Heapline
         parser.on("--by GROUP", "test (unless given) or file") { |by| @options[:by] = group(by) }
         parser.on("--sort KEY", "sort by #{SuiteText::KEYS.join(", ")}") { |key| @options[:sort] = sort(key) }
         define_top(parser, "tests shown", rows: 10)
+        define_format(parser, %w[text json], "text, json: of what is printed at the end, on standard error")
         parser.on("-o", "--output FILE", "write what is known of all tests to FILE, as JSON") do |file|
           @options[:output] = File.expand_path(file)
         end
@@ -112,6 +113,8 @@ module Heapline
       end
 
       def show(tests, directory)
+        return json.render(tests, @err) if json?
+
         options = { **@options.slice(:top, :sort, :by), **losses(tests, directory) }
         SuiteText.new(**options, directory: Command.here, env: @env).render(tests, @err)
       end
@@ -121,8 +124,12 @@ module Heapline
       end
 
       def write(tests)
+        Files::OutputFile.write(@options[:output]) { |io| json.render(tests, io) }
+      end
+
+      def json
         require_relative "suite_json"
-        Files::OutputFile.write(@options[:output]) { |io| SuiteJson.new.render(tests, io) }
+        SuiteJson.new
       end
     end
   end

@@ -10,7 +10,7 @@ module Heapline
       SITES = { "g" => :growth, "l" => :live, "n" => :change, "r" => :rate, "c" => :blocks, "t" => :temporary,
                 "a" => :life }.freeze
       PROCESSES = { "p" => :pid, "s" => :rss }.merge(SITES.slice("g", "l", "n", "r")).freeze
-      GROUPS = { "1" => :location, "2" => :gem, "3" => :file, "4" => :library, "5" => :tag }.freeze
+      GROUPS = { "1" => :overview, "2" => :gem, "3" => :file, "4" => :library, "5" => :tag }.freeze
       # What is in a group.
       INSIDE = { gem: :location, file: :location, library: :location, tag: :location, class: :object }.freeze
       ACTIONS = { "q" => :quit, "b" => :baseline, "B" => :own_baseline }.freeze
@@ -75,7 +75,8 @@ module Heapline
         return @view.with(sort_key: column) if column
 
         return nil if @view.page != :sites || @view.within
-        return @view.with(by: @view.objects? ? :location : :class, cursor: nil) if key == "o"
+        return @view.with(by: @view.objects? ? :overview : :class, cursor: nil) if key == "o"
+        return @view.with(by: :location, cursor: nil) if key == "1" && @view.by == :overview
 
         @view.with(by: GROUPS[key], cursor: nil) if GROUPS.key?(key)
       end

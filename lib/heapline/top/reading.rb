@@ -68,10 +68,11 @@ module Heapline
 
       # activity: Activity of which this is the newest reading.
       def rows(activity, by, within)
+        grown = total.grown_since(activity.baseline&.total(members)) if by == :overview
         before, base = [activity.earlier, activity.baseline].map do |reading|
-          reading ? reading.groups(by, within: within, members: members) : {}
+          reading ? reading.groups(by, within: within, members: members, grown: grown) : {}
         end
-        groups(by, within: within).map do |name, site|
+        groups(by, within: within, grown: grown).map do |name, site|
           activity.row(name, site, base[name]&.live_bytes || 0, before[name])
         end
       end
@@ -85,9 +86,10 @@ module Heapline
       OBJECTS = { class: :class, object: :site }.freeze
 
       # Sums by :location, :gem, :file, :library or :tag, as Snapshot#group_by; by :class or :object (a class at a line)
-      # of Ruby objects, none where they are not accounted. within: [key, name], only the sites of that group.
-      def groups(by, within: nil, members: self.members)
-        @known[[by, within, members]] ||= group(total(members), by, within)
+      # of Ruby objects, none where they are not accounted; :overview, of which `grown` is what grew
+      # (Snapshot#overview). within: [key, name], only the sites of that group.
+      def groups(by, within: nil, members: self.members, grown: nil)
+        @known[[by, within, members, grown]] ||= group(total(members), by, within, grown)
       end
 
       private
@@ -96,8 +98,9 @@ module Heapline
         parts.size > 1 ? Processes::ProcessTree.merge(parts.first, parts.drop(1)) : parts.first
       end
 
-      def group(snapshot, by, within)
+      def group(snapshot, by, within, grown)
         return {} unless snapshot
+        return snapshot.overview(grown).groups(:location) if by == :overview
         return group_objects(snapshot.objects, OBJECTS.fetch(by), within) if OBJECTS.key?(by)
 
         snapshot = snapshot.with(sites: members_of(snapshot, *within)) if within

@@ -74,7 +74,8 @@ module Heapline
         def order(figure, pattern)
           pattern = nil if pattern && pattern.empty?
           figure = :baseline_growth if figure == :growth && @activity.baseline?
-          native = @tally.order(@by, @within, figure, @activity.before, pattern && Tally.folded(pattern))
+          native = @tally.order(@by, @within, figure, @activity.before, pattern && Tally.folded(pattern),
+                                @activity.baseline?)
           Order.new(native, @activity, @by)
         end
       end
@@ -128,7 +129,7 @@ module Heapline
 
         # The values of a row as Native::TallyOrder#rows has them.
         def row(name, tag, kind, path, line, label, library, offset, symbol_offset, fixed, figures, before, base)
-          if @by == :location
+          if %i[location overview].include?(@by)
             place = Accounting::FlightSites.place(fixed, kind, path, line, label, library, offset, symbol_offset)
             name = place.to_s
           else

@@ -10,14 +10,15 @@ module Heapline
   module Top
     # Frames as plain text: for files, pipes, and terminals that cannot place the cursor.
     class Plain
-      # rows: of the table.
-      def initialize(out, stage, view:, every:, rows:, env:)
+      # rows: of the table. json: as one JSON object.
+      def initialize(out, stage, view:, every:, rows:, env:, json: false)
         @out = out
         @stage = stage
         @view = view
         @every = every
         @rows = rows
         @env = env
+        @json = json
       end
 
       # Read, wait, read again and print; repeat: until the process ends.
@@ -35,6 +36,8 @@ module Heapline
 
       # What was read last.
       def print
+        return Json.new(@rows).render(@view, @stage.scene(@view), @out) if @json
+
         terminal = Terminal::Output.new(@out, @env)
         lines = Screen.new(terminal, height: @rows).plain(@view, @stage.scene(@view))
         lines.each { |line| @out.puts line }
@@ -48,7 +51,7 @@ module Heapline
       SUMMARY = "Watch running processes: memory, growth and rates by line, live"
       EVERY = 1.0
       ROWS = 20
-      GROUPS = %w[location gem file library tag class].freeze
+      GROUPS = %w[line gem file library tag class].freeze
       SORTS = %i[sites processes].flat_map { |page| Screen::Columns.keys(page) }.uniq.freeze
       ENDINGS = { killed: "was killed (it did not end in an orderly way)", exited: "has exited",
                   execed: "went on as another program" }.freeze
@@ -71,13 +74,14 @@ module Heapline
         parser.on("--all", "all processes, one line each (also without PID and NAME)") { @options[:all] = true }
         parser.on("--every S", "seconds between two readings (1)") { |value| @options[:every] = seconds(value) }
         parser.on("--sort KEY", "sort by #{SORTS.join(", ")}") { |value| @options[:sort_key] = sort(value) }
-        parser.on("--by GROUP", GROUPS, "sums by #{GROUPS.join(", ")}") { |value| @options[:by] = value.to_sym }
+        parser.on("--by GROUP", GROUPS, "sums by #{GROUPS.join(", ")}") do |value|
+          @options[:by] = value == "line" ? :location : value.to_sym
+        end
         parser.on("--filter TEXT", "only rows that contain a text") { |value| @options[:pattern] = value }
         parser.on("--no-merge", "without the processes that were forked from it") { @options[:merged] = false }
         parser.on("--once", "print one frame, with rates over the seconds of --every") { @options[:once] = true }
-        parser.on("--top N", "rows of a printed frame (#{ROWS})") do |value|
-          @options[:top] = Figures::Typed.count(value)
-        end
+        define_top(parser, "rows of a printed frame", rows: ROWS)
+        define_format(parser, %w[text json], "text, json: of a printed frame")
       end
 
       def seconds(text)
@@ -119,7 +123,7 @@ module Heapline
 
       # A screen needs a terminal on both sides.
       def live?
-        !@options[:once] && [$stdin, @out].all? { |io| io.respond_to?(:tty?) && io.tty? }
+        !@options[:once] && !json? && [$stdin, @out].all? { |io| io.respond_to?(:tty?) && io.tty? }
       end
 
       def dumb?
@@ -138,7 +142,7 @@ module Heapline
 
       def plain(repeat: false)
         paper.run(repeat: repeat)
-        @stage.ending ? tell : Command::OK
+        @stage.ending && !json? ? tell : Command::OK
       end
 
       # The screen has gone with all that was on it: the last frame stays.
@@ -149,7 +153,8 @@ module Heapline
 
       def paper
         require_relative "screen"
-        Plain.new(@out, @stage, view: view, every: every, rows: @options.fetch(:top, ROWS), env: @env)
+        require_relative "json"
+        Plain.new(@out, @stage, view: view, every: every, rows: @options.fetch(:top, ROWS), env: @env, json: json?)
       end
 
       def tell

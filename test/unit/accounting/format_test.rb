@@ -64,6 +64,9 @@ module Heapline
     def planted(builder, number)
       return builder.special_site("(YJIT)", tag: [nil, "t"][number % 2]) if (number % 11).zero?
 
+      return builder.ruby_site("/app/a.rb", number, label: "Kernel#require", loading: true) if (number % 13).zero?
+      return builder.native_site("/usr/lib/libruby.so.3.1", number) if (number % 17).zero?
+
       library = [nil, "/usr/lib/libone.so", "/opt/libone.so", "/g/gems/nokogiri-1.2.3/lib/nokogiri.so"][number % 4]
       return builder.native_site(library, number % 9, symbol: "s#{number % 2}") if (number % 5).zero?
 

@@ -27,6 +27,27 @@ module Heapline
         assert_empty words - CLI::COMMANDS.keys - ["-o"]
       end
 
+      def commands(snapshot, ledger = nil)
+        NextSteps.for_report(snapshot.with(state: :running), "4711", {}, ledger: ledger)
+      end
+
+      def test_figures_say_what_is_next
+        growing = commands(leaky.with(baseline: 1, baseline_kind: :clear)).map(&:first)
+        assert_equal ["heapline log -o 4711.jsonl 4711", "heapline growth 4711.jsonl"], growing.last(2)
+        assert_equal "heapline baseline 4711", commands(leaky).last.first
+        native = leaky.with(sites: [site("/app/a.rb", 1, live_bytes: 90, library: "oj.so")])
+        assert_equal ["heapline leaks 4711", "has oj.so lost any of its blocks?"], commands(native).last
+      end
+
+      def test_what_is_held_is_told_from_a_part_of_rss_on
+        whys = [10, 90].map do |held|
+          ledger = Struct.new(:rss_bytes, :lines).new(100, { malloc_held: Struct.new(:bytes).new(held) })
+          def ledger.[](key) = lines[key]
+          commands(leaky, ledger).to_h["heapline rss 4711"]
+        end
+        assert_equal ["what else is in RSS?", "90 B are freed and still held: where, and why?"], whys
+      end
+
       def test_hostile_file_names_can_be_typed
         assert_equal "heapline report a\\ b\\;c --by gem", NextSteps.for_report(leaky, "a b;c", {})[0][0]
       end

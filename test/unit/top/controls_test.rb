@@ -102,10 +102,15 @@ module Heapline
         assert_equal [view(pattern: "nowhere"), nil], press(:enter, from: view(pattern: "nowhere"))
       end
 
+      def test_all_lines_and_back
+        apart = after("1")
+        assert_equal %i[location overview], [apart.by, after("1", from: apart).by]
+      end
+
       def test_ruby_objects_and_back
         classes = after("o")
         assert_equal [:class, true], [classes.by, classes.objects?]
-        assert_equal :location, after("o", from: classes).by
+        assert_equal :overview, after("o", from: classes).by
         assert_equal :gem, after("2", from: classes).by
         rows = [Activity::Row.new("String", objects_at("a.rb", 1, "String", allocated: 1))]
         lines = Top::Controls.new(classes, Screen::Rows.new(classes, rows), 2).press(:enter).first

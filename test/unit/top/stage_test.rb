@@ -33,7 +33,7 @@ module Heapline
         scene = stage.scene(view)
         assert_equal [["/g/gems/rack-1.0/leak.rb:12"], Dir.pwd], [scene.rows.map(&:name), scene.directory]
         assert_nil scene.source
-        assert_equal [25_600], scene.watch.trend([:location, nil], scene.rows.first).values
+        assert_equal [25_600], scene.watch.trend([:overview, nil], scene.rows.first).values
         refute_predicate stage, :listed?
       end
 

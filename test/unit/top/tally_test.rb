@@ -17,9 +17,9 @@ module Heapline
       SHOWN = %i[allocations frees bytes_allocated live_bytes live_blocks retained_bytes age_max age_ms_sum
                  age_ms_max].freeze
       TOTALS = %i[live_bytes live_blocks growth_bytes retained_bytes allocations frees temporary].freeze
-      GROUPS = %i[location gem file library tag].freeze
+      GROUPS = %i[overview location gem file library tag].freeze
       PATTERNS = [nil, "MODEL", "b.rb:2", "é", "É.RB", "oj.so", "libxml", "(native code)", "rack", "shop#",
-                  "parse+0x1", "jit", "\xff", "(no tag)", "zz"].freeze
+                  "parse+0x1", "jit", "(loading)", "\xff", "(no tag)", "zz"].freeze
       LIBRARY = "/usr/lib/x86_64-linux-gnu/libxml2.so.2"
       RACK = "/usr/lib/ruby/gems/3.1.0/gems/rack-3.0.8/lib/rack.rb"
 
@@ -46,6 +46,10 @@ module Heapline
         lines << builder.ruby_site("/srv/é.rb", 3, tag: "Ünï") << builder.ruby_site("bad\xff.rb", 1)
         lines << builder.ruby_site(nil, 4) << builder.ruby_site(RACK, 1) << builder.native_site(nil, 0x77)
         lines << builder.native_site(LIBRARY, 0x1f30, symbol: "parse", symbol_offset: 0x12)
+        lines << builder.ruby_site("/app/model1.rb", 2, label: "Kernel#require", loading: true, library: LIBRARY)
+        lines << builder.ruby_site("/r/lib/ruby/3.1.0/rubygems/util.rb", 9, tag: "shop#1")
+        lines << builder.ruby_site("ruby", 0)
+        lines << builder.native_site("/usr/lib/libruby.so.3.1", 7) << builder.native_site("/usr/bin/ruby3.1", 8)
         lines << builder.special_site("(YJIT)", tag: "a") << builder.special_site("(YJIT)")
         [1, 2, *lines].select { only.call }
       end
@@ -273,9 +277,9 @@ module Heapline
 
       def test_what_is_no_group_and_no_order
         tallied([flight(1)])
-        assert_raises(ArgumentError) { @tally.order(:colour, nil, :live, nil, nil) }
-        assert_raises(ArgumentError) { @tally.order(:gem, nil, :size, nil, nil) }
-        assert_raises(ArgumentError) { @tally.order(:location, [:location, "x"], :live, nil, nil) }
+        assert_raises(ArgumentError) { @tally.order(:colour, nil, :live, nil, nil, nil) }
+        assert_raises(ArgumentError) { @tally.order(:gem, nil, :size, nil, nil, nil) }
+        assert_raises(ArgumentError) { @tally.order(:location, [:location, "x"], :live, nil, nil, nil) }
       end
     end
   end

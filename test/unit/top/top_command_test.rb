@@ -23,12 +23,23 @@ module Heapline
         assert_match(%r{ 25.60 kB .* rack-1.0/leak.rb:12  Leak#leak  \[job\]$}, result.out)
       end
 
+      def test_json
+        own_flight
+        results = [top("--json", "--top", "1", Process.pid.to_s), top("--format", "json")]
+        one, all = results.map { |result| JSON.parse(result.out) }
+        assert_equal [Process.pid, "running", 25_600], one.values_at("pid", "state", "growth_bytes")
+        row = one.fetch("rows").fetch(0)
+        assert_equal [12, "rack", "job", 25_600], row.values_at("lineno", "gem", "tag", "live_bytes")
+        assert_kind_of Float, row.fetch("bytes_allocated_per_second")
+        assert_equal([Process.pid], all.fetch("processes").map { |process| process.fetch("pid") })
+      end
+
       def test_options
         own_flight
         assert_match(/  rack$/, top("--by", "gem", "ruby").out)
         assert_match(%r{alloc/s▼}, top("--sort", "rate", "ruby").out)
         assert_match(/nothing matches/, top("--filter", "nowhere", "ruby").out)
-        assert_match(/location\n\z/, top("--top", "0", "--no-merge", "ruby").out)
+        assert_match(/location\n.*leak\.rb:12/, top("--top", "0", "--no-merge", "ruby").out)
       end
 
       def test_all_processes
@@ -49,7 +60,7 @@ module Heapline
         own_flight
         { %w[a b] => /one process at a time/, %w[--all ruby] => /either --all or one process/,
           %w[--sort size ruby] => /no such sort key: "size"/, %w[--every 0 ruby] => /0.05 to 86400/,
-          %w[--by line ruby] => /--by takes location, .*, not line/, %w[--sort blocks] => /cannot be sorted by blocks/,
+          %w[--by row ruby] => /--by takes line, .*, not row/, %w[--sort blocks] => /cannot be sorted by blocks/,
           %w[--sort pid ruby] => /cannot be sorted by pid/, %w[--all --by gem] => /--by/ }.each do |words, message|
           result = top(*words)
           assert_equal 2, result.status, words.inspect

@@ -38,6 +38,7 @@ module Heapline
           ["g l n r", "sort by growth, live, growth a second (live/s), alloc rate"],
           ["c t a", "sort by count of blocks, temporary share, age (life)"],
           ["1 2 3 4 5", "by line, gem, file, library, tag"],
+          ["1 again", "what start-up and loading took, too, by line"],
           ["o", "Ruby objects by class; again: memory by line"],
           ["m", "with or without the processes that were forked from it"]
         ].freeze
@@ -67,7 +68,7 @@ module Heapline
         SPARK = 8
         MARK = "> "
         # What the last column is called where that is not the group.
-        NAMES = { object: "location" }.freeze
+        NAMES = { overview: "location", object: "location" }.freeze
 
         def initialize(view, scene, rows, terminal)
           @view = view
@@ -83,9 +84,11 @@ module Heapline
           table(height)
         end
 
-        # The first `count` rows, without a mark.
+        # The first `count` rows (0: all), without a mark.
         def plain(count)
-          @rows.current ? table_of(@rows.first(count)).lines : [nothing]
+          return [nothing] unless @rows.current
+
+          table_of(count.zero? ? @rows.all : @rows.first(count)).lines
         end
 
         private

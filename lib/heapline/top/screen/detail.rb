@@ -29,11 +29,18 @@ module Heapline
           place = @row.location
           parts = [place.label && @terminal.inert(place.label),
                    (@terminal.inert(@row.class_name || @row.type) if @row.site.kind == :object),
-                   place.gem ? "gem #{@terminal.inert(place.gem)}" : "application",
+                   owner(place),
                    place.library && "malloc called by #{@terminal.inert(place.library)}",
                    @row.tag && "tag #{@terminal.inert(@row.tag)}"]
           path = folded(@terminal.inert(place.to_s), [@terminal.width - 2, 2].max)
           [*path.map { |line| "  #{@terminal.style(line, :bold)}" }, *wrapped(parts)]
+        end
+
+        # Whose the place is. What is special, as what loading took, is of several.
+        def owner(place)
+          return "gem #{@terminal.inert(place.gem)}" if place.gem
+
+          "application" unless place.special
         end
 
         # A long path on as many lines as it needs.

@@ -8,8 +8,8 @@ module Heapline
     class Screen
       # The last line: what the table is made of, and the keys that are needed most.
       class Footer
-        NOUNS = { location: "lines", gem: "gems", file: "files", library: "libraries", tag: "tags", class: "classes",
-                  object: "lines" }.freeze
+        NOUNS = { overview: "lines", location: "lines", gem: "gems", file: "files", library: "libraries", tag: "tags",
+                  class: "classes", object: "lines" }.freeze
         KEYS = "? keys  q quit"
 
         def initialize(view, scene, rows, terminal)

@@ -7,7 +7,8 @@ module Heapline
       #
       # page::    :processes, :sites or :detail
       # sort_key:: key of a Column of that page
-      # by::      :location, :gem, :file, :library or :tag; of Ruby objects :class or :object (a class at a line)
+      # by::      :overview (lines; start-up and loading are one each), :location, :gem, :file, :library or :tag; of
+      #          Ruby objects :class or :object (a class at a line)
       # within::  [key, name]: only the sites of that group; or nil
       # pattern:: text that must stand in a row; or nil
       # typing::  is the pattern being typed?
@@ -18,7 +19,7 @@ module Heapline
       # back::    the View from which this one was entered; or nil
       View = Struct.new(:page, :sort_key, :by, :within, :pattern, :typing, :cursor, :help, :paused, :merged, :back,
                         keyword_init: true) do
-        def initialize(page: :sites, sort_key: :growth, by: :location, merged: true, **others)
+        def initialize(page: :sites, sort_key: :growth, by: :overview, merged: true, **others)
           super
           freeze
         end

@@ -9,7 +9,7 @@ module Heapline
       class ViewTest < Minitest::Test
         def test_what_is_seen_first
           view = View.new
-          assert_equal [:sites, :growth, :location, true], [view.page, view.sort_key, view.by, view.merged]
+          assert_equal [:sites, :growth, :overview, true], [view.page, view.sort_key, view.by, view.merged]
           assert_predicate view, :frozen?
         end
 
