@@ -31,6 +31,7 @@ ENV["MAKEFLAGS"] ||= "-j#{Etc.nprocessors}"
   copy.clear_actions.enhance do
     built = File.join(File.dirname(makefile), "#{name}.so")
     used = File.join(extension.lib_dir, "#{name}.so")
+    next unless File.exist?(built) # what it needs is missing: extconf.rb said so
     next if File.exist?(used) && FileUtils.identical?(built, used)
 
     cp built, fresh = File.join(extension.lib_dir, "#{name}-#{Process.pid}.so")
