@@ -7,7 +7,7 @@ require "support/flight_run"
 class ForksStressTest < Minitest::Test
   include FlightRun
 
-  FORKS = FlightRun.torture(200, 1000, 10_000)
+  FORKS = FlightRun.torture(150, 400, 10_000)
 
   def test_forks_from_a_process_with_sixteen_allocating_threads
     run = fly(<<~RUBY, heapline: "")

@@ -1,12 +1,18 @@
 # frozen_string_literal: true
 
+require "digest"
+require "fileutils"
 require "open3"
 require "rbconfig"
 require "tmpdir"
 
-# Builds the sources of test/programs with the C compiler, each once in a test run.
+# Builds the sources of test/programs with the C compiler, each once for all test runs of the checkout, until a source
+# changes.
 module NativePrograms
-  SOURCES = File.expand_path("../programs", __dir__)
+  ROOT = File.expand_path("../..", __dir__)
+  SOURCES = File.join(ROOT, "test/programs")
+  # What they are built of, with what they include.
+  USED = [SOURCES, *%w[core capture].map { |name| File.join(ROOT, "ext/heapline_#{name}") }].freeze
   DIRECTORY = Dir.mktmpdir("heapline-programs")
   # Children of other users load from here.
   File.chmod(0o755, DIRECTORY)
@@ -38,12 +44,26 @@ module NativePrograms
       path = File.join(DIRECTORY, target)
       return path if File.exist?(path)
 
-      compiler = source.end_with?(".cpp") ? "g++" : "gcc"
       # -O0: no compiler may leave out an allocation that looks useless.
-      output, status = Open3.capture2e(compiler, "-O0", "-g", "-Wall", "-o", path, source, *flags)
+      command = [source.end_with?(".cpp") ? "g++" : "gcc", "-O0", "-g", "-Wall", source, *flags]
+      kept = File.join(ROOT, "tmp/programs", Digest::SHA256.hexdigest([state, *command].join("\0")))
+      compile(name, command, kept) unless File.exist?(kept)
+      FileUtils.cp(kept, path)
+      path
+    end
+
+    # Runs may do so at once.
+    def compile(name, command, kept)
+      FileUtils.mkdir_p(File.dirname(kept))
+      output, status = Open3.capture2e(*command, "-o", fresh = "#{kept}.#{Process.pid}")
       raise "#{name} does not compile:\n#{output}" unless status.success?
 
-      path
+      File.rename(fresh, kept)
+    end
+
+    def state
+      @state ||= USED.flat_map { |folder| Dir[File.join(folder, "**/*.{c,cpp,h,hpp}")] }.sort
+                     .map { |file| Digest::SHA256.file(file).hexdigest }.join
     end
   end
 end
