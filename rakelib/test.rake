@@ -24,6 +24,11 @@ namespace :test do
     Tasks::VmTests.all.report
   end
 
+  desc "Of these what reads the VM's structs"
+  task layout: :compile do
+    Tasks::VmTests.layout.report
+  end
+
   desc "Unit tests of the core in C and of the heap dumps in C++: rake test:c, test:c[trailer]"
   task :c, [:only] do |_, arguments|
     Tasks::CxxTests.with_c("test:c", [Tasks::CTests::PLAIN], arguments[:only]).report

@@ -6,15 +6,21 @@ module Tasks
   module VmTests
     # Programs whose every line is known.
     PLANTED = %w[attribution attribution_at_scale public_path].freeze
-    ALL = %w[allocators answering code heap_pages heap_truth internal_frames jit_memory leaks ledger live_dump
-             object_classes objects objects_moving record record_allocators record_objects ruby_stacks tag threads
-             vm_layout vm_proof].concat(PLANTED).freeze
+    # What reads structs of the VM: what goes wrong where a compiler or linker laid them out otherwise.
+    LAYOUT = %w[code heap_pages heap_truth jit_memory object_classes objects record_objects ruby_stacks vm_layout
+                vm_proof].concat(PLANTED).freeze
+    ALL = %w[allocators answering internal_frames leaks ledger live_dump objects_moving record record_allocators tag
+             threads].concat(LAYOUT).freeze
 
     module_function
 
     # A MinitestRun's Tally.
     def all
       MinitestRun.new("test:vm", files(ALL)).run
+    end
+
+    def layout
+      MinitestRun.new("test:layout", files(LAYOUT)).run
     end
 
     # jit: "yjit" or "zjit". The programs are compiled at the second call, the tests' own process is not.

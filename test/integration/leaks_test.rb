@@ -396,7 +396,7 @@ module Heapline
         before = Dir.children("/proc/self/fd").size
         threads = Array.new(2) { Thread.new { loop { Array.new(100) { |i| i.to_s }; sleep 0.001 } } }
         sleeper = Thread.new { IO.select(nil, nil, nil, 0.5) || :slept }
-        10.times { Heapline.leaks }
+        4.times { Heapline.leaks }
         p sleeper.value
         threads.each(&:kill).each(&:join)
         p children, Dir.children("/proc/self/fd").size - before

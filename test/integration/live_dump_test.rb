@@ -157,7 +157,7 @@ class LiveDumpTest < Minitest::Test
   # Whatever the threads hold when the copy is made.
   def test_busy_threads
     pid, = start(program(BUSY))
-    count = FlightRun.torture(3, 10, 1000)
+    count = FlightRun.torture(3, 5, 1000)
     count.times do
       lines = dump_of(pid)
       assert_equal(17, lines.count { |line| line["struct"] == "VM/thread" })
@@ -167,7 +167,7 @@ class LiveDumpTest < Minitest::Test
 
   # A reader that goes away in the middle takes its copy with it, and nothing stays.
   def test_a_reader_that_is_killed
-    pid, = start(program("kept = Array.new(200_000) { |i| i.to_s * 4 }\n#{KEPT}"))
+    pid, = start(program("kept = Array.new(20_000) { |i| i.to_s * 4 }\n#{KEPT}"))
     reader = Process.spawn(environment, *heapline_command("heap", "dump", *PATIENTLY, "-o", "/dev/stdout", pid.to_s),
                            out: (_, waiting = IO.pipe).last)
     await("no copy was made") { twins_of(pid).any? }
@@ -188,7 +188,7 @@ class LiveDumpTest < Minitest::Test
 
   # At each step, and though nobody has collected the one that was killed: the next one who asks gets its dump.
   def test_the_next_one_takes_over
-    pid, = start(program("kept = Array.new(200_000) { |i| i.to_s * 4 }\n#{KEPT}"))
+    pid, = start(program("kept = Array.new(20_000) { |i| i.to_s * 4 }\n#{KEPT}"))
     Process.kill(:STOP, pid)
     reader = unread_dump(pid)
     await("nobody asked") { Dir.glob(path("flights/*.pipe")).any? }
@@ -205,7 +205,7 @@ class LiveDumpTest < Minitest::Test
 
   # The copy holds no end of the program's pipes.
   def test_the_end_of_a_pipe
-    pid, = start(program("kept = Array.new(200_000) { |i| i.to_s * 4 }\n$stderr.close\n#{KEPT}"))
+    pid, = start(program("kept = Array.new(20_000) { |i| i.to_s * 4 }\n$stderr.close\n#{KEPT}"))
     reader, writer = IO.pipe
     asking = Process.spawn(environment, *heapline_command("heap", "dump", *PATIENTLY, "-o", "/dev/stdout", pid.to_s),
                            out: writer, err: path("said"))

@@ -64,11 +64,11 @@ class StatusTest < Minitest::Test
     assert_equal SUPERVISING.sort, VARIANTS.keys.sort
   end
 
-  # All of it where there is time; else each failure with each variant, the ends in turn.
+  # All of it where there is time; else each failure with every other variant, the ends in turn.
   VARIANTS.each do |command, variants|
     define_method("test_#{command}_ends_as_its_program") do
       cases = variants.product(FAILURES.keys)
-      cases = FlightRun::LEVEL == 2 ? cases.product(ENDS.keys) : cases.zip(ENDS.keys.cycle)
+      cases = FlightRun::LEVEL == 2 ? cases.product(ENDS.keys) : chequered(cases, variants).zip(ENDS.keys.cycle)
       wrong = cases.filter_map { |words| difference(command, *words.flatten) }
       assert_empty wrong, wrong.join("\n")
     end
@@ -107,6 +107,11 @@ class StatusTest < Minitest::Test
 
   def place(name)
     File.expand_path(name, workplace)
+  end
+
+  # Of a board of variants and failures every other field.
+  def chequered(cases, variants)
+    cases.select { |variant, failure| (variants.index(variant) + FAILURES.keys.index(failure)).even? }
   end
 
   # What is not as it should be, in words; or nil.

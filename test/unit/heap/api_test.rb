@@ -24,8 +24,8 @@ module Heapline
     # There is one at a time, and each is at its end when the call returns.
     def test_one_after_the_other
       in_directory do |directory|
-        3.times { |number| Heapline.heap_dump(File.join(directory, number.to_s), gc: false) }
-        assert_equal %w[0 1 2], Dir.children(directory).sort
+        2.times { |number| Heapline.heap_dump(File.join(directory, number.to_s), gc: false) }
+        assert_equal %w[0 1], Dir.children(directory).sort
       end
     end
 

@@ -90,8 +90,8 @@ module Heapline
 
       def test_deep_recursion
         builder = Captures::Builder.new
-        builder.birth(0, 8, Array.new(5000) { |depth| ["down", "/srv/app.rb", depth + 1, nil, nil] })
-        assert_equal 5001, frames(of(builder, Svg)).size
+        builder.birth(0, 8, Array.new(2000) { |depth| ["down", "/srv/app.rb", depth + 1, nil, nil] })
+        assert_equal 2001, frames(of(builder, Svg)).size
       end
     end
 
