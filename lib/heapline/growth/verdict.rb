@@ -200,7 +200,7 @@ module Heapline
       # One step in the life that moved most: the medians before and after it, and no trend beside it.
       def step?
         points = longest.points
-        at = (3..(points.size - 3)).max_by { |i| median(points[i..]) - median(points[...i]) }
+        at = step_in(points)
         before = points[...at]
         after = points[at..]
         height = median(after) - median(before)
@@ -208,6 +208,18 @@ module Heapline
 
         @beside = TheilSen.of([before, after], reach: @reach)
         under(:beside, (@beside.slope * (points.last.first - points.first.first)).abs, (1 - STEP) * height)
+      end
+
+      # Where the medians before and after differ most; of places that are alike in that, where these points lie closest
+      # to them: between two level parts that is the step itself.
+      def step_in(points)
+        places = (3..(points.size - 3)).group_by { |i| median(points[i..]) - median(points[...i]) }
+        places.max.last.min_by { |i| apart(points[...i]) + apart(points[i..]) }
+      end
+
+      def apart(points)
+        middle = median(points)
+        points.sum { |_, value| (value - middle).abs }
       end
 
       # More load explains it: allocations came faster and faster, and what was live stayed in proportion to them

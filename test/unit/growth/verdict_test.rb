@@ -100,6 +100,11 @@ module Heapline
         assert_equal :leak, verdict(life { |i| ((i < 12 ? 1 : 3) * MB) + (i * MB) })
       end
 
+      # Where the halves are of one level each, the medians of many places are alike.
+      def test_a_step_is_found_wherever_it_is
+        assert_equal [:bloat], (4..26).map { |at| verdict(life { |i| (i < at ? 1 : 30) * MB }) }.uniq
+      end
+
       def test_load
         rising = ->(i) { (10 + i) * MB }
         assert_equal :steady, verdict(life(allocated: rising) { |i| (10 + i) * 10_000 })
