@@ -17,7 +17,7 @@ Gem::Specification.new do |spec|
   # Globs and not git: the gem also builds from an unpacked archive. test/package compares them with what is tracked.
   spec.files = Dir.chdir(__dir__) do
     Dir["exe/*", "lib/**/*", "ext/**/{*.{c,h,cpp,hpp,rb,map},depend}", "sig/**/*.rbs", "examples/**/*", "docs/*.md",
-        "LICENSE", "README.md", "CHANGELOG.md"].select { |path| File.file?(path) && !path.end_with?(".so") }
+        "man/*", "LICENSE", "README.md", "CHANGELOG.md"].select { |path| File.file?(path) && !path.end_with?(".so") }
   end
   spec.bindir = "exe"
   spec.executables = ["heapline"]

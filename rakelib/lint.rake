@@ -18,7 +18,18 @@ desc "Check that the documents name only what exists, that options and figures a
      "and that each room of the library and of the core uses only those below it"
 task :docs do
   Tasks.run_gates("docs", [Tasks::DocsGate.new, Tasks::LibraryRoomsGate.new, Tasks::CoreRoomsGate.new,
-                           Tasks::WalksGate.new])
+                           Tasks::WalksGate.new, Tasks::HelpGate.new])
+end
+
+desc "Run the examples that heapline help shows, and write them and the manual page anew"
+task "docs:help" => :compile do
+  Tasks::HelpExamples.new.write
+  Tasks::HelpGate.new.write_manual
+end
+
+desc "Write the manual page anew, man/heapline.1"
+task "docs:manual" do
+  Tasks::HelpGate.new.write_manual
 end
 
 desc "Write the tables of figures into docs/formats.md"

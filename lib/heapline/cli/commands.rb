@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../command/base"
+require_relative "../files/input"
 require_relative "../version"
 
 module Heapline
@@ -29,11 +30,23 @@ module Heapline
 
         raise UsageError, "no such command: #{name}; there are #{COMMANDS.keys.join(", ")}" unless COMMANDS.key?(name)
 
-        @out.puts CLI.command(name).new.parser.help
+        @out.puts CLI.command(name).new.parser.help, example(name)
         Command::OK
       end
 
+      # What the command printed when it was run, with what was typed: lines for a terminal. Without one: none.
+      def self.example(name)
+        Input.text(File.join(__dir__, "examples/#{name.tr(" ", "_")}.txt")).lines(chomp: true)
+      rescue InputError
+        []
+      end
+
       private
+
+      def example(name)
+        lines = HelpCommand.example(name)
+        lines.empty? ? [] : ["", "For example:", "", *lines.map { |line| "  #{line}".rstrip }]
+      end
 
       def define(parser)
         parser.on("--man", "the manual page: heapline help --man | man -l -") { @options[:man] = true }

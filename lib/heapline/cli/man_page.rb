@@ -31,7 +31,12 @@ module Heapline
       def command(name, type)
         options = type.new.parser.top.list.grep(OptionParser::Switch)
         [".SS heapline #{name}", *usages(type), ".PP", plain("#{type::SUMMARY}."),
-         *options.flat_map { |option| [".TP", bold(names(option)), plain(option.desc.join(" "))] }]
+         *options.flat_map { |option| [".TP", bold(names(option)), plain(option.desc.join(" "))] }, *example(name)]
+      end
+
+      def example(name)
+        lines = HelpCommand.example(name)
+        lines.empty? ? [] : [".PP", "For example:", ".PP", ".nf", *lines.map { |line| plain(line) }, ".fi"]
       end
 
       def usages(type)
