@@ -7,10 +7,10 @@ module Tasks
   # Calls are seen in the objects (`nm`). So a call by libc's name of what heapline interposes (mmap, munmap,
   # clock_gettime, execve …) is a call of the room interpose: below that it is a system call of our own.
   class CoreRoomsGate < Gate
-    ROOMS = { "platform" => "platform.h", "allocator" => "real_malloc.h", "state" => "guard.h",
-              "flight" => "flight.h", "vm" => "ruby_vm.h", "account" => "lane.h", "record" => "recorder.h",
-              "objects" => "objects.h", "leaks" => "leak_scan.h", "lifecycle" => "lifecycle.h",
-              "interpose" => "interpose.h" }.freeze
+    ROOMS = { "platform" => "platform.h", "allocator" => "real_malloc.h", "door" => "door.h",
+              "state" => "guard.h", "flight" => "flight.h", "vm" => "ruby_vm.h", "account" => "lane.h",
+              "record" => "recorder.h", "objects" => "objects.h", "leaks" => "leak_scan.h",
+              "lifecycle" => "lifecycle.h", "interpose" => "interpose.h" }.freeze
     ORDER = ROOMS.keys.freeze
     CORE = "ext/heapline_core"
     PUBLIC = %w[heapline_core].freeze # what every room may include: the exported functions

@@ -27,13 +27,13 @@ module NativePrograms
     end
 
     # A shared object that needs nothing of Ruby, for LD_PRELOAD or to be linked with.
-    def library(name)
-      build(name, "lib#{name}.so", "-shared", "-fPIC", "-ldl", "-lpthread")
+    def library(name, *flags, file: "lib#{File.basename(name)}.so")
+      build(name, file, "-shared", "-fPIC", *flags, "-ldl", "-lpthread")
     end
 
     # An executable.
     def program(name, *flags)
-      build(name, name, *flags)
+      build(name, File.basename(name), *flags)
     end
 
     private

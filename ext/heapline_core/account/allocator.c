@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "account/allocator.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <stddef.h>
@@ -101,7 +100,7 @@ static int ask_glibc(struct hl_figures *found, int survey) {
 /* ---- the others: found by name; what they do not know stays untold ---- */
 
 static int find(const char *name, void *slot) {
-    void *symbol = dlsym(RTLD_NEXT, name);
+    void *symbol = hl_find_below(name);
     memcpy(slot, &symbol, sizeof(symbol));
     return symbol != NULL;
 }

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
+#include <link.h>
 #include <string.h>
 
 #include "platform/text.h"
@@ -73,8 +74,32 @@ static int is_glibc(const char *library) {
     return strncmp(base, "libc.so", 7) == 0 || strncmp(base, "libc-", 5) == 0;
 }
 
+static const struct link_map *map_of(const void *address) {
+    Dl_info info;
+    const struct link_map *map = NULL;
+    return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
+}
+
+/* The linker has what is preloaded before all that the program needs, and what is loaded later at its end. */
+int hl_loaded_late(void) {
+    const struct link_map *libc = map_of((const void *)(uintptr_t)gnu_get_libc_version),
+                          *own = map_of((const void *)(uintptr_t)hl_boot_alloc);
+    while (own && own != libc) own = own->l_prev;
+    return own != NULL;
+}
+
+/* A library that was loaded late stands in no list that others are found by; its own definitions are the last that it
+ * finds. */
+void *hl_find_below(const char *name) {
+    static int late = -1;
+    if (late < 0) late = hl_loaded_late();
+    if (!late) return dlsym(RTLD_NEXT, name);
+    void *found = dlsym(RTLD_DEFAULT, name);
+    return object_of(found) == object_of((void *)(uintptr_t)hl_boot_alloc) ? NULL : found;
+}
+
 static void find(const char *name, void *slot) {
-    void *symbol = dlsym(RTLD_NEXT, name);
+    void *symbol = hl_find_below(name);
     memcpy(slot, &symbol, sizeof(symbol));
 }
 
@@ -110,7 +135,7 @@ int hl_real_first(void) {
 /* Each allocator tells its version in a way of its own. */
 static int describe_jemalloc(char *name, size_t size) {
     int (*mallctl)(const char *, void *, size_t *, void *, size_t);
-    void *symbol = dlsym(RTLD_NEXT, "mallctl");
+    void *symbol = hl_find_below("mallctl");
     const char *version = NULL;
     size_t length = sizeof(version);
     if (!symbol) return 0;
@@ -123,7 +148,7 @@ static int describe_jemalloc(char *name, size_t size) {
 
 static int describe_tcmalloc(char *name, size_t size) {
     const char *(*version)(int *, int *, const char **);
-    void *symbol = dlsym(RTLD_NEXT, "tc_version");
+    void *symbol = hl_find_below("tc_version");
     int major = 0, minor = 0;
     const char *patch = "";
     if (!symbol) return 0;
@@ -135,7 +160,7 @@ static int describe_tcmalloc(char *name, size_t size) {
 
 static int describe_mimalloc(char *name, size_t size) {
     int (*version)(void);
-    void *symbol = dlsym(RTLD_NEXT, "mi_version");
+    void *symbol = hl_find_below("mi_version");
     if (!symbol) return 0;
     memcpy(&version, &symbol, sizeof(symbol));
     int number = version();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "flight/shared_guard.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "allocator/real_malloc.h"
 #include "platform/platform.h"
 #include "platform/system_call.h"
 
@@ -29,7 +29,7 @@ static uint32_t guarding; /* our handler is the kernel's */
 static sigaction_function *below(void) {
     static sigaction_function *definition;
     if (!definition) {
-        void *symbol = dlsym(RTLD_NEXT, "sigaction");
+        void *symbol = hl_find_below("sigaction");
         memcpy(&definition, &symbol, sizeof(definition));
     }
     return definition;

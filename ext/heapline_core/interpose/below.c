@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "interpose/below.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
+#include "allocator/real_malloc.h"
 #include "platform/platform.h"
 #include "platform/system_call.h"
 
 struct hl_below hl_below;
 
 static void find(const char *name, void *definition) {
-    void *symbol = dlsym(RTLD_NEXT, name);
+    void *symbol = hl_find_below(name);
     memcpy(definition, &symbol, sizeof(symbol));
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "leaks/leak_allocator.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -116,8 +115,8 @@ static void tell_metadata(const struct telling *telling) {
 void hl_allocator_memory_prepare(void) {
     int (*to_mib)(const char *, size_t *, size_t *);
     size_t count = sizeof(jemalloc.mib) / sizeof(*jemalloc.mib);
-    void *name = hl_real_chunked ? NULL : dlsym(RTLD_NEXT, "mallctlnametomib"),
-         *query = hl_real_chunked ? NULL : dlsym(RTLD_NEXT, "mallctlbymib");
+    void *name = hl_real_chunked ? NULL : hl_find_below("mallctlnametomib"),
+         *query = hl_real_chunked ? NULL : hl_find_below("mallctlbymib");
     if (!name || !query) return;
     memcpy(&to_mib, &name, sizeof(name));
     if (to_mib("experimental.utilization.batch_query", jemalloc.mib, &count) || count != 3) return;

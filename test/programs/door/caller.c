@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* A library that calls malloc and free, by its words for calls and by an address in its data. */
+#include <stdlib.h>
+
+void (*volatile caller_free)(void *) = free;
+
+void caller_work(int times);
+void caller_work(int times) {
+    for (int i = 0; i < times; i++) {
+        void *volatile block = malloc(100);
+        if (i % 2)
+            free(block);
+        else
+            caller_free(block);
+    }
+}
