@@ -18,6 +18,7 @@ struct Owner {
     std::unique_ptr<Image> image;
     std::unique_ptr<Glibc> glibc;
     std::unique_ptr<Preload> preload;
+    int kept_flight = -1;
     Busy work;
 };
 
@@ -68,10 +69,11 @@ VALUE read_core(VALUE self) {
     compute(
         self, owner.work, "there is not enough memory to read the core", [] { return rb_ary_new(); },
         [at](const Job &job) {
-            auto image = std::make_unique<Image>(at->path);
+            auto image = std::make_unique<Image>(at->path, job);
             auto glibc = std::make_unique<Glibc>(*image);
             auto preload = std::make_unique<Preload>(*image);
             if (preload->found()) preload->add_up(job, *glibc);
+            at->kept_flight = preload->kept_flight(job);
             at->image = std::move(image);
             at->glibc = std::move(glibc);
             at->preload = std::move(preload);
@@ -83,7 +85,8 @@ void put(VALUE hash, const char *key, VALUE value) {
     rb_hash_aset(hash, ID2SYM(rb_intern(key)), value);
 }
 
-/* facts -> Hash; flight: nil without heapline's mark, "" where it had no file. */
+/* facts -> Hash; flight: nil without heapline's mark or where it had no file; kept_flight: a descriptor, which belongs
+ * to the core, or nil. */
 VALUE facts(VALUE self) {
     const Owner &owner = read_owner(self);
     VALUE hash = rb_hash_new();
@@ -94,7 +97,10 @@ VALUE facts(VALUE self) {
     put(hash, "missing_bytes", ULL2NUM(owner.image->missing_bytes()));
     put(hash, "preloaded", owner.preload->found() ? Qtrue : Qfalse);
     put(hash, "glibc", owner.preload->over_glibc() ? Qtrue : Qfalse);
+    put(hash, "problem", text(owner.image->problem()));
     put(hash, "flight", text(owner.preload->flight()));
+    put(hash, "start_ticks", ULL2NUM(owner.preload->start_ticks()));
+    put(hash, "kept_flight", owner.kept_flight < 0 ? Qnil : INT2NUM(owner.kept_flight));
     return hash;
 }
 

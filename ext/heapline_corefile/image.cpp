@@ -13,6 +13,8 @@
 #include <cstring>
 #include <memory>
 
+#include "../heapline_heap/source.hpp"
+
 namespace heapline {
 namespace corefile {
 
@@ -29,6 +31,7 @@ constexpr int machine = EM_NONE;
 /* More than any process has (I1). */
 constexpr size_t most_parts = 1 << 20;
 constexpr uint64_t most_note_bytes = 128 << 20;
+constexpr size_t unpacked_at_once = 8 << 20; /* the headers are in the first */
 
 struct Ender {
     void operator()(Elf *elf) const {
@@ -48,16 +51,28 @@ uint64_t read_up_to(int fd, char *to, uint64_t size, uint64_t offset) {
     return done;
 }
 
+/* How long an ELF file is by its headers, of which these are the first bytes. 0: they do not say. */
+uint64_t size_by_headers(char *bytes, size_t size) {
+    const std::unique_ptr<Elf, Ender> elf(elf_memory(bytes, size));
+    size_t count = 0;
+    uint64_t end = 0;
+    if (!elf || elf_kind(elf.get()) != ELF_K_ELF || elf_getphdrnum(elf.get(), &count)) return 0;
+    for (size_t i = 0; i < count; i++) {
+        GElf_Phdr part;
+        if (!gelf_getphdr(elf.get(), static_cast<int>(i), &part) || part.p_offset + part.p_filesz < part.p_offset)
+            return 0;
+        end = std::max(end, part.p_offset + part.p_filesz);
+    }
+    return end;
+}
+
 } // namespace
 
-Image::Image(const std::string &path) : cache_(windows), memory_(new char[windows * window_bytes]) {
+Image::Image(const std::string &path, const Job &job) : cache_(windows), memory_(new char[windows * window_bytes]) {
     for (size_t i = 0; i < windows; i++) cache_[i].bytes = &memory_[i * window_bytes];
-    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat status;
-    if (fd_ < 0 || fstat(fd_, &status)) throw Failure(path + ": " + strerror(errno));
+    elf_version(EV_CURRENT);
+    open_file(path, job);
     try {
-        if (!S_ISREG(status.st_mode)) throw Failure(path + " is no file of its own: write the core into one");
-        file_bytes_ = static_cast<uint64_t>(status.st_size);
         read_headers(path);
     } catch (...) {
         close(fd_);
@@ -69,13 +84,37 @@ Image::~Image() {
     close(fd_);
 }
 
+void Image::open_file(const std::string &path, const Job &job) {
+    File file(path, job, "core file");
+    char head[SELFMAG];
+    const uint64_t size = file.total() ? read_up_to(file.descriptor(), head, sizeof(head), 0) : 0;
+    if (!file.total() || packing(head, size) != Packing::none) unpack(file, job);
+    fd_ = fcntl(spool_ ? spool_->descriptor() : file.descriptor(), F_DUPFD_CLOEXEC, 0);
+    if (fd_ < 0) throw Failure(path + " cannot be read: " + strerror(errno));
+    file_bytes_ = spool_ ? spool_->size() : file.total();
+}
+
+void Image::unpack(File &file, const Job &job) {
+    const std::unique_ptr<Source> source = open_source(file);
+    std::vector<char> bytes(unpacked_at_once);
+    spool_ = std::make_unique<Spool>();
+    uint64_t end = 0;
+    for (size_t got = bytes.size(); got == bytes.size() && (!spool_->size() || spool_->size() < end);) {
+        job.check();
+        got = source->read(bytes.data(), bytes.size());
+        if (!spool_->size()) end = size_by_headers(bytes.data(), got);
+        if (end > spool_->room() + spool_->size())
+            throw Failure(file.path() + " is " + std::to_string(end) + " bytes unpacked, and " + spool_->directory() +
+                          " has room for " + std::to_string(spool_->room()) + ": TMPDIR names another place");
+        spool_->append(bytes.data(), got);
+    }
+    problem_ = source->problem();
+    spool_->end();
+}
+
 void Image::read_headers(const std::string &path) {
-    elf_version(EV_CURRENT);
     const std::unique_ptr<Elf, Ender> elf(elf_begin(fd_, ELF_C_READ, nullptr));
     GElf_Ehdr header;
-    unsigned char magic[4] = {};
-    if (read_up_to(fd_, reinterpret_cast<char *>(magic), 4, 0) == 4 && !memcmp(magic, "\x28\xb5\x2f\xfd", 4))
-        throw Failure(path + " is packed with zstd: unpack it first (zstd -d)");
     if (!elf || elf_kind(elf.get()) != ELF_K_ELF || !gelf_getehdr(elf.get(), &header))
         throw Failure(path + " is not a core file");
     if (header.e_type != ET_CORE) throw Failure(path + " is not a core file, but a program or library");

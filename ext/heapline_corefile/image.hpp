@@ -5,6 +5,7 @@
  *
  * I1  Whatever the file says, nothing beyond it is read, and no more memory is taken than the windows and its headers:
  *     their number is bounded.
+ *     What is unpacked ends where its own headers say, and must fit the disk.
  * I2  What is not in the file (left out, or cut off) is told apart from zeros: it cannot be read.
  * One thread at a time.
  */
@@ -17,8 +18,13 @@
 #include <vector>
 
 #include "../heapline_heap/failure.hpp"
+#include "../heapline_heap/job.hpp"
+#include "spool.hpp"
 
 namespace heapline {
+
+class File;
+
 namespace corefile {
 
 class Image {
@@ -35,7 +41,8 @@ class Image {
         std::string path;
     };
 
-    explicit Image(const std::string &path);
+    /* What is packed, or comes through a pipe, is put into a temporary file. Throws Failure and Cancelled. */
+    Image(const std::string &path, const Job &job);
     ~Image();
     Image(const Image &) = delete;
     Image &operator=(const Image &) = delete;
@@ -74,6 +81,10 @@ class Image {
     uint64_t file_bytes() const {
         return file_bytes_;
     }
+    /* Why unpacking ended early; empty: it did not. */
+    const std::string &problem() const {
+        return problem_;
+    }
     /* Bytes of memory and notes that the headers promise and the file does not have: it was cut. */
     uint64_t missing_bytes() const {
         return missing_;
@@ -91,11 +102,15 @@ class Image {
     bool inside(uint64_t address, void *to, size_t size);
     bool across(uint64_t address, void *to, size_t size);
     void fill(Window &window, uint64_t begin);
+    void open_file(const std::string &path, const Job &job);
+    void unpack(File &file, const Job &job);
     void read_headers(const std::string &path);
     void read_notes(void *elf, uint64_t offset, uint64_t size);
     void read_files(const char *note, size_t size);
 
     int fd_ = -1;
+    std::unique_ptr<Spool> spool_; /* what fd_ is then */
+    std::string problem_;
     uint64_t file_bytes_ = 0, missing_ = 0;
     uint32_t pid_ = 0, threads_ = 0;
     std::string command_;

@@ -16,6 +16,7 @@ namespace corefile {
 
 namespace {
 
+constexpr uint64_t most_pages = 1 << 20; /* of a flight */
 constexpr uint64_t most_data = 16 << 20; /* of a library's writable data that are looked at */
 
 } // namespace
@@ -36,12 +37,35 @@ bool Preload::is_mark(uint64_t address) {
     const auto at = [](const void *pointer) { return reinterpret_cast<uint64_t>(pointer); };
     if (!image_.read(at(mark.trailer_key), &key_, sizeof(key_)) || !key_ ||
         !image_.read(at(mark.tail_bytes), &tail_, sizeof(tail_)) ||
-        !image_.read(at(mark.chunked), &chunked_, sizeof(chunked_)))
+        !image_.read(at(mark.chunked), &chunked_, sizeof(chunked_)) ||
+        !image_.read(at(mark.start_ticks), &start_ticks_, sizeof(start_ticks_)))
         return false;
     const std::string directory = image_.text(at(mark.flight_directory), HL_CORE_DIRECTORY_BYTES),
                       name = image_.text(at(mark.flight_name), HL_CORE_NAME_BYTES);
     if (!directory.empty() && !name.empty()) flight_ = directory + "/" + name;
+    flight_at_ = image_.word(at(mark.flight));
     return found_ = true;
+}
+
+/* As far as it is there: pages that are not hold nothing, or the reader of flight files says what is missing. */
+int Preload::kept_flight(const Job &job) {
+    hl_flight_header header;
+    if (kept_) return kept_->descriptor();
+    if (!flight_at_ || !image_.read(flight_at_, &header, sizeof(header)) ||
+        memcmp(header.magic, HL_FLIGHT_MAGIC, sizeof(header.magic)) != 0 || header.page_count > most_pages)
+        return -1;
+    std::vector<char> page(HL_PAGE_SIZE);
+    auto file = std::make_unique<Spool>();
+    for (uint64_t i = 0; i < header.page_count; i++) {
+        job.check(i);
+        if (image_.read(flight_at_ + i * HL_PAGE_SIZE, page.data(), page.size()))
+            file->append(page.data(), page.size());
+        else
+            file->skip(page.size());
+    }
+    file->end();
+    kept_ = std::move(file);
+    return kept_->descriptor();
 }
 
 /* Is it a block of heapline's? Then it is counted. bytes: to the end of what it may use. */

@@ -5,6 +5,7 @@
 #define HEAPLINE_COREFILE_PRELOAD_HPP
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,12 @@ class Preload {
     const std::string &flight() const {
         return flight_;
     }
+    /* When the process started, as its flight file has it. */
+    uint64_t start_ticks() const {
+        return start_ticks_;
+    }
+    /* The flight that was kept in the core, in a file; -1: it was left out. Throws Failure. */
+    int kept_flight(const Job &job);
     bool over_glibc() const {
         return chunked_ != 0;
     }
@@ -47,9 +54,10 @@ class Preload {
 
     Image &image_;
     bool found_ = false;
-    uint64_t key_ = 0;
+    uint64_t key_ = 0, start_ticks_ = 0, flight_at_ = 0;
     uint32_t tail_ = 0, chunked_ = 0;
     std::string flight_;
+    std::unique_ptr<Spool> kept_;
     std::vector<Live> live_;
 };
 

@@ -182,19 +182,19 @@ class Zstd : public Packed {
 } // namespace
 
 /* Without waiting: a pipe may have no writer. What is neither a file nor a pipe is not even opened. */
-void File::open_named() {
+void File::open_named(const char *kind) {
     struct stat status;
     if (stat(path_.c_str(), &status)) throw Failure(path_ + " cannot be opened: " + reason());
-    if (S_ISDIR(status.st_mode)) throw Failure(path_ + " is a directory, and no heap dump");
+    if (S_ISDIR(status.st_mode)) throw Failure(path_ + " is a directory, and no " + kind);
     pipe_ = S_ISFIFO(status.st_mode);
-    if (!pipe_ && !S_ISREG(status.st_mode)) throw Failure(path_ + " is a device, and no heap dump");
+    if (!pipe_ && !S_ISREG(status.st_mode)) throw Failure(path_ + " is a device, and no " + kind);
     fd_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd_ < 0) throw Failure(path_ + " cannot be opened: " + reason());
 }
 
-File::File(const std::string &path, const Job &job) : path_(path), job_(job) {
+File::File(const std::string &path, const Job &job, const char *kind) : path_(path), job_(job) {
     if (path != "-")
-        open_named();
+        open_named(kind);
     else if ((fd_ = dup(STDIN_FILENO)) < 0)
         throw Failure("standard input cannot be read: " + reason());
     struct stat status;
@@ -249,15 +249,26 @@ size_t File::read(char *to, size_t size) {
     return done;
 }
 
+Packing packing(const char *head, size_t size) {
+    if (size >= 2 && !std::memcmp(head, "\x1f\x8b", 2)) return Packing::gzip;
+    /* A frame, or one that is to be skipped. */
+    const bool frame = size >= HEAD && !std::memcmp(head, "\x28\xb5\x2f\xfd", 4);
+    const bool skippable = size >= HEAD && (head[0] & 0xf0) == 0x50 && !std::memcmp(head + 1, "\x2a\x4d\x18", 3);
+    return frame || skippable ? Packing::zstd : Packing::none;
+}
+
 std::unique_ptr<Source> open_source(File &file) {
     char head[HEAD];
-    size_t size = file.read(head, HEAD);
+    const size_t size = file.read(head, HEAD);
     Input input(file, std::string(head, size));
-    if (size >= 2 && !std::memcmp(head, "\x1f\x8b", 2)) return std::make_unique<Gzip>(std::move(input));
-    /* A frame, or one that is to be skipped. */
-    bool frame = size == HEAD && !std::memcmp(head, "\x28\xb5\x2f\xfd", 4);
-    bool skippable = size == HEAD && (head[0] & 0xf0) == 0x50 && !std::memcmp(head + 1, "\x2a\x4d\x18", 3);
-    if (frame || skippable) return std::make_unique<Zstd>(std::move(input));
+    switch (packing(head, size)) {
+    case Packing::gzip:
+        return std::make_unique<Gzip>(std::move(input));
+    case Packing::zstd:
+        return std::make_unique<Zstd>(std::move(input));
+    case Packing::none:
+        break;
+    }
     return std::make_unique<Plain>(std::move(input));
 }
 

@@ -21,9 +21,9 @@ namespace heapline {
 /* A file, read from its beginning. */
 class File {
   public:
-    /* "-" is standard input. Throws Failure, also where it is neither a file nor a pipe. Reading throws Cancelled where
-     * `job` says so, and Failure where nobody has a pipe open to write to it. */
-    File(const std::string &path, const Job &job);
+    /* "-" is standard input; kind: what it should be. Throws Failure, also where it is neither a file nor a pipe.
+     * Reading throws Cancelled where `job` says so, and Failure where nobody has a pipe open to write to it. */
+    File(const std::string &path, const Job &job, const char *kind = "heap dump");
     ~File();
     File(const File &) = delete;
     File &operator=(const File &) = delete;
@@ -44,13 +44,16 @@ class File {
     const std::string &path() const {
         return path_;
     }
+    int descriptor() const {
+        return fd_;
+    }
     /* What makes it the same file as before. */
     const std::string &identity() const {
         return identity_;
     }
 
   private:
-    void open_named();
+    void open_named(const char *kind);
     bool await(int limit_ms);
     bool go_on(ssize_t got);
 
@@ -73,6 +76,10 @@ class Source {
     /* Why it ended early; empty: it did not. */
     virtual const std::string &problem() const = 0;
 };
+
+enum class Packing { none, gzip, zstd };
+/* By the first bytes of a file; four are enough. */
+Packing packing(const char *head, size_t size);
 
 /* The source for what `file` holds. */
 std::unique_ptr<Source> open_source(File &file);

@@ -34,9 +34,10 @@ module Heapline
                          packages: ["g++ libzstd-dev", "gcc-c++ libzstd-devel", "g++ zstd-dev", "gcc zstd"]),
       # Reads core files.
       corefile: Built.new(feature: "heapline/corefile.so", cannot: "core files cannot be read",
-                          without: "a C++17 compiler or elfutils' libelf",
-                          packages: ["g++ libelf-dev", "gcc-c++ elfutils-libelf-devel", "g++ elfutils-dev",
-                                     "gcc libelf"])
+                          without: "a C++17 compiler, elfutils' libelf, zlib or zstd",
+                          packages: ["g++ libelf-dev zlib1g-dev libzstd-dev",
+                                     "gcc-c++ elfutils-libelf-devel zlib-devel libzstd-devel",
+                                     "g++ elfutils-dev zlib-dev zstd-dev", "gcc libelf zlib zstd"])
     }.freeze
 
     # Define what it has below Heapline::Native. Raises Error where there is none.

@@ -8,19 +8,24 @@
 #include "../../ext/heapline_corefile/glibc.hpp"
 #include "../../ext/heapline_corefile/image.hpp"
 #include "../../ext/heapline_corefile/preload.hpp"
+#include "../../ext/heapline_corefile/spool.hpp"
+#include "../../ext/heapline_heap/source.hpp"
 
 using namespace heapline::corefile;
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
+    /* The fuzzer of heap dumps is that of what unpacks, too; here it would only fill the disk. */
+    if (heapline::packing(reinterpret_cast<const char *>(data), size) != heapline::Packing::none) return 0;
     const int fd = memfd_create("core", 0);
     if (fd < 0 || write(fd, data, size) != static_cast<ssize_t>(size)) abort();
     try {
-        Image image("/proc/self/fd/" + std::to_string(fd));
+        const heapline::Job job;
+        Image image("/proc/self/fd/" + std::to_string(fd), job);
         Glibc glibc(image);
         Preload preload(image);
-        preload.add_up(heapline::Job(), glibc);
+        preload.add_up(job, glibc);
         uint64_t bytes = 0;
         for (const Preload::Live &live : preload.live()) bytes += live.bytes;
         if (bytes > size * 2) abort(); /* no byte is counted twice */

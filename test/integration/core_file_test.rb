@@ -4,7 +4,7 @@ require "test_helper"
 require "json"
 require "open3"
 require "tmpdir"
-require "heapline/extension"
+require "heapline/accounting/flight"
 
 # `heapline core FILE` tells of a core what `heapline report PID` told of the process before, to the byte.
 class CoreFileTest < Minitest::Test
@@ -64,13 +64,30 @@ class CoreFileTest < Minitest::Test
   def test_it_tells_what_the_report_told
     with_core do |report, core, flight|
       assert_equal live(report), live(json("core", core))
+      of_another_process(core, flight)
       cut_anywhere(core, report)
       without_its_flight(core, flight)
     end
   end
 
-  def test_blocks_with_tails
-    with_core("HEAPLINE" => "quiet,blocks") { |report, core| assert_equal live(report), live(json("core", core)) }
+  # By the kernel or by gcore; HEAPLINE=core keeps the lines in it, so that it is enough alone.
+  def test_lines_in_the_core_and_blocks_with_tails
+    with_core("HEAPLINE" => "quiet,blocks,core") do |report, core, flight|
+      File.unlink(flight)
+      assert_equal live(report), live(json("core", core))
+    end
+  end
+
+  # A process that had the same number at another time is not taken for it.
+  def of_another_process(core, flight)
+    other = "#{core}.flight"
+    FileUtils.cp(flight, other)
+    ticks = Heapline::Accounting::Flight.header(flight)[:start_ticks]
+    at = File.binread(other, 4096).index([ticks].pack("Q"))
+    File.binwrite(other, [ticks - 1].pack("Q"), at)
+    _, err, status = run_heapline("core", "--flight", other, core)
+    assert_equal 3, status
+    assert_match(/of an earlier or later process \d+, the core of \d+/, err)
   end
 
   # Wherever it ends: what is said is one line, or what there is with what is missing, and never more than there was.

@@ -212,9 +212,10 @@ class PackageTest < Minitest::Test
   end
 
   def test_without_libelf_there_are_no_core_files
-    assert_installed_without("elf", "heapline_corefile", "apt-get install g++ libelf-dev",
-                             "dnf install gcc-c++ elfutils-libelf-devel", "apk add g++ elfutils-dev",
-                             "pacman -S gcc libelf", compiler: "CC")
+    assert_installed_without("elf", "heapline_corefile", "apt-get install g++ libelf-dev zlib1g-dev libzstd-dev",
+                             "dnf install gcc-c++ elfutils-libelf-devel zlib-devel libzstd-devel",
+                             "apk add g++ elfutils-dev zlib-dev zstd-dev", "pacman -S gcc libelf zlib zstd",
+                             compiler: "CC")
   end
 
   def test_without_zstd_there_is_no_recording

@@ -2,14 +2,14 @@
 /*
  * By what a reader of a core file finds heapline's state in it, without any symbol: begins with the magic, at a
  * multiple of 8 in the library's writable data. Addresses in the process. What they lead to is in every core; the
- * flight itself is left out of cores, its file is named here.
+ * flight itself is left out of cores, its file is named here. With HEAPLINE=core it is in them, too.
  */
 #ifndef HL_CORE_MARK_H
 #define HL_CORE_MARK_H
 
 #include <stdint.h>
 
-#define HL_CORE_MARK_MAGIC "heapline core 1" /* with its NUL 16 bytes; the number: of this struct */
+#define HL_CORE_MARK_MAGIC "heapline core 2" /* with its NUL 16 bytes; the number: of this struct */
 
 struct hl_core_mark {
     char magic[16];
@@ -18,6 +18,8 @@ struct hl_core_mark {
     const uint32_t *chunked;      /* hl_real_chunked */
     const char *flight_directory; /* NUL-terminated; empty: the flight was in memory only */
     const char *flight_name;      /* likewise */
+    const uint64_t *start_ticks;  /* with the pid in the flight's header, the identity of the process */
+    char *const *flight;          /* where its map begins */
 };
 
 enum { HL_CORE_DIRECTORY_BYTES = 512, HL_CORE_NAME_BYTES = 64 };

@@ -38,16 +38,18 @@ struct page_set {
 
 static char directory_path[HL_CORE_DIRECTORY_BYTES];
 static char file_name[HL_CORE_NAME_BYTES];
-static uint64_t pages_used;   /* as the header's page_count, which others may write (L4) */
-static uint32_t pages_backed; /* the file's pages below this number are backed (L1) */
-static uint64_t string_arena; /* first page << 32 | bytes used */
+static uint64_t pages_used;    /* as the header's page_count, which others may write (L4) */
+static uint32_t pages_backed;  /* the file's pages below this number are backed (L1) */
+static uint64_t process_start; /* start_ticks in the header */
+static uint64_t string_arena;  /* first page << 32 | bytes used */
 static struct page_set count_pages;
 static dev_t file_device;
 static ino_t file_inode;
 
 /* Not const: what is written at the start of the process is in its core. */
-__attribute__((used)) static struct hl_core_mark core_mark = {HL_CORE_MARK_MAGIC, &hl_trailer_key, &hl_block_tail_size,
-                                                              &hl_real_chunked,   directory_path,  file_name};
+__attribute__((used)) static struct hl_core_mark core_mark = {
+    HL_CORE_MARK_MAGIC, &hl_trailer_key, &hl_block_tail_size, &hl_real_chunked,
+    directory_path,     file_name,       &process_start,      (char *const *)&hl_flight.base};
 
 uint64_t hl_flight_now(void) {
     return hl_clock_ns(CLOCK_REALTIME);
@@ -130,6 +132,13 @@ int hl_flight_descriptor(void) {
     return file_is_ours() || reopen_file() == 0 ? hl_flight.fd : -1;
 }
 
+/* With HEAPLINE=core the pages that are in use are in a core. Not the whole map: it is sparse, and what the kernel
+ * writes of it into a core it makes first. */
+static void keep_in_core(uint32_t begin, uint32_t end) {
+    if (hl_options.core && hl_flight.base && end > begin)
+        madvise(hl_flight.base + (size_t)begin * HL_PAGE_SIZE, (size_t)(end - begin) * HL_PAGE_SIZE, MADV_DODUMP);
+}
+
 /* Back these pages of the file. 0 or -errno. */
 static int back(uint32_t begin, uint32_t end) {
     if (!file_inode) return 0; /* in memory */
@@ -147,6 +156,7 @@ static int back_pages(uint32_t end) {
     uint32_t begin = __atomic_load_n(&pages_backed, __ATOMIC_ACQUIRE);
     const int failed = end > begin ? back(begin, end) : 0;
     if (failed) return failed;
+    keep_in_core(begin, end);
     while (begin < end &&
            !__atomic_compare_exchange_n(&pages_backed, &begin, end, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
         ;
@@ -321,7 +331,7 @@ static void read_command(struct hl_flight_header *header) {
 static void describe_process(struct hl_flight_header *header) {
     header->pid = (uint32_t)getpid();
     header->parent = (uint32_t)getppid();
-    header->start_ticks = start_ticks();
+    header->start_ticks = process_start = start_ticks();
     header->pid_namespace = pid_namespace();
     header->started_ns = hl_flight_now();
     header->state = HL_STATE_RUNNING;
@@ -350,6 +360,7 @@ static int map(uint32_t pages) {
     madvise(base, size, MADV_DONTDUMP);
     hl_flight.base = base;
     hl_flight.mask = pages - 1;
+    keep_in_core(0, HL_FIXED_PAGES + GROWTH_PAGES);
     return 0;
 }
 
@@ -371,6 +382,24 @@ static uint32_t pages_wanted(void) {
     uint32_t pages = PAGES_WANTED;
     while (pages > PAGES_LEAST && pages > share / 2 / HL_PAGE_SIZE) pages /= 2;
     return pages;
+}
+
+/* The kernel leaves the map of a file out of a core unless bit 3 is set; children have it from here. */
+static void let_core_have_files(void) {
+    enum { SHARED_FILES = 1 << 3 };
+    char text[32];
+    const char *digits = text;
+    const int fd = open("/proc/self/coredump_filter", O_RDWR | O_CLOEXEC);
+    const ssize_t length = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+    int done = 0;
+    if (length > 0) {
+        text[length] = 0;
+        const uint64_t filter = hl_parse_hexadecimal(&digits) | SHARED_FILES;
+        hl_text(text, sizeof(text), "0x%llx", (unsigned long long)filter);
+        done = pwrite(fd, text, strlen(text), 0) > 0;
+    }
+    if (fd >= 0) close(fd);
+    if (!done && !hl_options.quiet) hl_say("cores will not have the lines: /proc/self/coredump_filter cannot be set");
 }
 
 int hl_flight_create(const char *directory, const char **problem) {
@@ -399,6 +428,7 @@ int hl_flight_create(const char *directory, const char **problem) {
     }
     if (!failed && !*problem && hl_flight.fd >= 0 && name_file(directory_fd, hl_flight.fd)) *problem = strerror(errno);
     if (directory_fd >= 0) close(directory_fd);
+    if (!failed && hl_options.core) let_core_have_files();
     return failed;
 }
 
@@ -599,6 +629,7 @@ int hl_flight_become_child(void) {
     file_name[0] = 0;
     if (failed) return failed;
     madvise(hl_flight.base, size, MADV_DONTDUMP);
+    keep_in_core(0, pages_backed);
     string_arena = 0; /* the parent wrote on in its own, and that was brought */
     hl_flight.header->page_count = pages_used;
     hl_flight.header->forked_from = parent;

@@ -7,21 +7,9 @@
 #include <unistd.h>
 
 #include "platform/own_memory.h"
+#include "platform/text.h"
 
 enum { TEXT_BYTES = 1 << 26, LEAST_LINE = 40 };
-
-static uint64_t hexadecimal(const char **cursor) {
-    uint64_t value = 0;
-    for (;; ++*cursor) {
-        const char digit = **cursor;
-        if (digit >= '0' && digit <= '9')
-            value = value << 4 | (uint64_t)(digit - '0');
-        else if (digit >= 'a' && digit <= 'f')
-            value = value << 4 | (uint64_t)(digit - 'a' + 10);
-        else
-            return value;
-    }
-}
 
 static const char *skip_word(const char *cursor) {
     while (*cursor && *cursor != ' ') cursor++;
@@ -32,16 +20,16 @@ static const char *skip_word(const char *cursor) {
 /* "7f12a000-7f12c000 rw-p 00000000 fe:01 1234   /usr/lib/x.so" */
 static struct hl_mapping parse(const char *line) {
     struct hl_mapping mapping = {0};
-    mapping.begin = hexadecimal(&line);
+    mapping.begin = hl_parse_hexadecimal(&line);
     line++;
-    mapping.end = hexadecimal(&line);
+    mapping.end = hl_parse_hexadecimal(&line);
     line++;
     mapping.readable = line[0] == 'r';
     mapping.writable = line[1] == 'w';
     mapping.executable = line[2] == 'x';
     mapping.shared = line[3] == 's';
     line = skip_word(line);
-    mapping.offset = hexadecimal(&line);
+    mapping.offset = hl_parse_hexadecimal(&line);
     mapping.path = skip_word(skip_word(line + 1)); /* behind device and inode */
     mapping.is_file = mapping.path[0] == '/';
     return mapping;

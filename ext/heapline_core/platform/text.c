@@ -100,3 +100,16 @@ uint64_t hl_parse_number(const char **cursor) {
     for (; **cursor >= '0' && **cursor <= '9'; ++*cursor) value = value * 10 + (uint64_t)(**cursor - '0');
     return value;
 }
+
+uint64_t hl_parse_hexadecimal(const char **cursor) {
+    uint64_t value = 0;
+    for (;; ++*cursor) {
+        const char digit = **cursor;
+        if (digit >= '0' && digit <= '9')
+            value = value << 4 | (uint64_t)(digit - '0');
+        else if (digit >= 'a' && digit <= 'f')
+            value = value << 4 | (uint64_t)(digit - 'a' + 10);
+        else
+            return value;
+    }
+}

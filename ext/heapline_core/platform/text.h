@@ -21,5 +21,6 @@ void hl_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Parse a decimal number at `*cursor` and move it behind; 0 where there is none. */
 uint64_t hl_parse_number(const char **cursor);
+uint64_t hl_parse_hexadecimal(const char **cursor);
 
 #endif

@@ -21,6 +21,7 @@ static const struct {
     {"sites", &hl_options.sites, 1},   {"objects", &hl_options.objects, 0},
     {"blocks", &hl_options.blocks, 0}, {"internal", &hl_options.internal, 0},
     {"any", &hl_options.any, 0},       {"quarantine", &hl_options.quarantine, 0},
+    {"core", &hl_options.core, 0},
 };
 
 static void read_entry(const char *entry, size_t length) {

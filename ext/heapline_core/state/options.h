@@ -20,6 +20,7 @@ struct hl_options {
     uint32_t blocks;     /* keep each live block findable, with its native stack */
     uint32_t any;        /* programs that are not Ruby are accounted too */
     uint32_t quarantine; /* blocks that were freed go to the allocator later (block_map.h) */
+    uint32_t core;       /* the flight is kept in core files */
     uint32_t sites;      /* limit of the site table, as it was asked for; 0: none was */
     uint32_t top_pid;    /* the process that `heapline CMD` became; 0: none */
     uint64_t top_ticks;  /* its start_ticks */

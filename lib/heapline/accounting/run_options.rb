@@ -33,6 +33,8 @@ module Heapline
                    help: "keep each live block findable, with its stacks: for heapline leaks PID, Heapline[…].each"),
         Option.new(key: :quarantine, kind: :flag, switch: ["--quarantine"],
                    help: "with --blocks: freed memory is used again later, so that stale pointers hide fewer losses"),
+        Option.new(key: :core, kind: :flag, switch: ["--core"],
+                   help: "keep the lines in core files: heapline core needs no flight file then"),
         Option.new(key: :any, kind: :flag, switch: ["--any"],
                    help: "account programs that are not Ruby too, by library, function and line"),
         Option.new(key: :internal, kind: :flag, switch: ["--internal"],

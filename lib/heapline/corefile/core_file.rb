@@ -22,7 +22,7 @@ module Heapline
         @core = Native::CoreFile.new(path).read
         @facts = @core.facts
         demand_heapline
-        @flight = flight || @facts[:flight]
+        @flight = flight || kept || @facts[:flight]
         raise Error, "#{path}: the process kept its lines in memory only, and cores leave that out" unless @flight
       end
 
@@ -64,17 +64,30 @@ module Heapline
 
       def places(numbers)
         raw = Accounting::Flight.choose(@flight) { numbers }
-        unless raw[:pid] == @facts[:pid]
-          raise Error, "#{@flight} is of process #{raw[:pid]}, the core of #{@facts[:pid]}"
-        end
-
+        demand_the_same(raw)
         raw[:sites]
       rescue Errno::ENOENT, FlightError => e
         raise Error, "the lines of this process are in its flight file, which cannot be read (#{e.message}): keep it " \
                      "with the core, and name it with --flight"
       end
 
+      # The flight in the core itself (HEAPLINE=core), as the number of a descriptor that is the core's.
+      def kept
+        @facts[:kept_flight]
+      end
+
+      # Processes have the same number one after the other: with when it began, it is one.
+      def demand_the_same(raw)
+        return if raw[:start_ticks] == @facts[:start_ticks]
+
+        other = raw[:pid] == @facts[:pid] ? "an earlier or later process #{raw[:pid]}" : "process #{raw[:pid]}"
+        raise Error, "#{@flight} is of #{other}, the core of #{@facts[:pid]}"
+      end
+
+      # Array of String
       def cut
+        return [@facts[:problem]] if @facts[:problem]
+
         missing = @facts[:missing_bytes]
         missing.zero? ? [] : ["the file is cut: #{Units.count(missing)} bytes of the memory are not in it"]
       end

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* A file without a name, where what must be read again and again is put: in TMPDIR, else in /var/tmp or /tmp. It is
+ * gone with its last descriptor, also when the process is killed. */
+#ifndef HEAPLINE_COREFILE_SPOOL_HPP
+#define HEAPLINE_COREFILE_SPOOL_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "../heapline_heap/failure.hpp"
+
+namespace heapline {
+namespace corefile {
+
+class Spool {
+  public:
+    /* Throws Failure. */
+    Spool();
+    ~Spool();
+    Spool(const Spool &) = delete;
+    Spool &operator=(const Spool &) = delete;
+
+    int descriptor() const {
+        return fd_;
+    }
+    /* Behind what was written. Pages of zeros take no room. Throws Failure. */
+    void append(const char *bytes, size_t size);
+    /* Without bytes: as zeros. */
+    void skip(uint64_t size) {
+        size_ += size;
+    }
+    /* What was skipped last counts, too. Throws Failure. */
+    void end();
+    uint64_t size() const {
+        return size_;
+    }
+    /* Of the file system, for this user. */
+    uint64_t room() const;
+    const std::string &directory() const {
+        return directory_;
+    }
+
+  private:
+    bool open_in(const char *directory);
+    void write(const char *bytes, size_t size, uint64_t place);
+
+    int fd_ = -1;
+    uint64_t size_ = 0;
+    std::string directory_;
+};
+
+} // namespace corefile
+} // namespace heapline
+
+#endif
