@@ -68,8 +68,7 @@ uint64_t size_by_headers(char *bytes, size_t size) {
 
 } // namespace
 
-Image::Image(const std::string &path, const Job &job) : cache_(windows), memory_(new char[windows * window_bytes]) {
-    for (size_t i = 0; i < windows; i++) cache_[i].bytes = &memory_[i * window_bytes];
+Image::Image(const std::string &path, const Job &job) : cache_(windows) {
     elf_version(EV_CURRENT);
     open_file(path, job);
     try {
@@ -209,6 +208,7 @@ bool Image::is_file(uint64_t address) const {
 }
 
 void Image::fill(Window &window, uint64_t begin) {
+    if (!window.bytes) window.bytes.reset(new char[window_bytes]);
     window.begin = begin;
     window.valid = 0;
     for (uint64_t page = begin; page - begin < window_bytes;) {
@@ -219,7 +219,7 @@ void Image::fill(Window &window, uint64_t begin) {
         }
         const uint64_t until = std::min(segment->end & ~(page_bytes - 1), begin + window_bytes);
         const uint64_t got =
-            read_up_to(fd_, window.bytes + (page - begin), until - page, segment->offset + (page - segment->begin));
+            read_up_to(fd_, &window.bytes[page - begin], until - page, segment->offset + (page - segment->begin));
         for (uint64_t done = page_bytes; done <= got; done += page_bytes, page += page_bytes)
             window.valid |= 1u << (page - begin) / page_bytes;
         if (got < page_bytes || got % page_bytes) page = std::max(page + page_bytes, until);
@@ -234,7 +234,7 @@ bool Image::inside(uint64_t address, void *to, size_t size) {
     const uint64_t first = at / page_bytes, last = (at + size - 1) / page_bytes;
     for (uint64_t page = first; page <= last; page++)
         if (!(window.valid >> page & 1)) return false;
-    memcpy(to, window.bytes + at, size);
+    memcpy(to, &window.bytes[at], size);
     return true;
 }
 

@@ -94,9 +94,9 @@ class Image {
     static constexpr uint64_t window_bytes = 1 << 16, page_bytes = 1 << 12;
     static constexpr size_t windows = 1 << 9;
     struct Window {
-        uint64_t begin = 1; /* 1: none */
-        uint32_t valid = 0; /* a bit a page */
-        char *bytes = nullptr;
+        uint64_t begin = 1;            /* 1: none */
+        uint32_t valid = 0;            /* a bit a page */
+        std::unique_ptr<char[]> bytes; /* none before it is used */
     };
 
     bool inside(uint64_t address, void *to, size_t size);
@@ -117,7 +117,6 @@ class Image {
     std::vector<Segment> segments_;
     std::vector<Mapping> mappings_;
     std::vector<Window> cache_;
-    std::unique_ptr<char[]> memory_; /* touched as far as windows are used */
 };
 
 } // namespace corefile

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     /* The fuzzer of heap dumps is that of what unpacks, too; here it would only fill the disk. */
-    if (heapline::packing(reinterpret_cast<const char *>(data), size) != heapline::Packing::none) return 0;
+    if (!size || heapline::packing(reinterpret_cast<const char *>(data), size) != heapline::Packing::none) return 0;
     const int fd = memfd_create("core", 0);
     if (fd < 0 || write(fd, data, size) != static_cast<ssize_t>(size)) abort();
     try {
