@@ -9,7 +9,7 @@ module Tasks
     class DebianRoot < Interpreter
       MIRROR = "http://deb.debian.org/debian"
       BASE = %w[gcc g++ make libc6-dev zlib1g-dev libgmp-dev libsimdjson-dev libzstd-dev
-                libelf-dev zstd].freeze
+                libelf-dev zstd ccache].freeze
 
       # suite: Debian's; packages: of Ruby; ruby: name of the program; extra: a further suite that they come from
       def initialize(name, suite:, packages:, ruby:, extra: nil)

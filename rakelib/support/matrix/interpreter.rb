@@ -65,9 +65,9 @@ module Tasks
       end
 
       def settings
-        ["PATH=#{gems}/bin:#{bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=#{Dir.home}",
-         "LANG=C.UTF-8", "GEM_HOME=#{gems}", "GEM_PATH=", "TMPDIR=/tmp",
-         "HEAPLINE_TORTURE=short"]
+        ["PATH=#{gems}/bin:#{bin}:#{CCACHE}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+         "HOME=#{Dir.home}", "LANG=C.UTF-8", "GEM_HOME=#{gems}", "GEM_PATH=", "TMPDIR=/tmp",
+         "HEAPLINE_TORTURE=short", *CCACHE_SETTINGS.map { |setting| setting.join("=") }]
       end
 
       # From files that were fetched once: a root needs no network and no certificates for them.
