@@ -21,7 +21,7 @@ module Heapline
       def changes
         { "LD_PRELOAD" => preload, "HEAPLINE" => RunOptions.to_env(@options),
           "HEAPLINE_COMPANION" => @options[:log] && Command::Installation.companion.join("\x1f"),
-          **(@options[:mwrap] ? mwrap : {}) }
+          **library_path, **(@options[:mwrap] ? mwrap : {}) }
       end
 
       private
@@ -32,21 +32,25 @@ module Heapline
         [core, *@env["LD_PRELOAD"].to_s.split(/[\s:]+/).reject { |path| path.empty? || path == core }].join(":")
       end
 
-      # `require "mwrap"` finds ours. Where a dump is asked for, the program need not require it.
+      # Where `require "mwrap"` finds ours, and `require "heapline"` this heapline, also under Bundler, whose load path
+      # has nothing but the bundle's gems and what RUBYLIB names.
+      def library_path
+        ours = [*(Command::Installation::COMPAT if @options[:mwrap]),
+                *(Command::Installation.libraries if @options[:labels])]
+        ours.empty? ? {} : { "RUBYLIB" => [*ours, *(@env["RUBYLIB"].to_s.split(":") - ours)].join(":") }
+      end
+
+      # Where a dump is asked for, the program need not require it.
       def mwrap
-        changes = { "RUBYLIB" => first_of(Command::Installation::COMPAT, @env["RUBYLIB"]) }
-        changes["RUBYOPT"] = "#{@env["RUBYOPT"]} -rmwrap".lstrip unless @env["MWRAP"].to_s.empty?
-        changes
+        return {} if @env["MWRAP"].to_s.empty?
+
+        { "RUBYOPT" => "#{@env["RUBYOPT"]} -rmwrap".lstrip }
       end
 
       # The program may change its directory. A file that is asked for is written, quiet or not.
       def aim
         @options[:output] = File.expand_path(@options[:output])
         @options.delete(:quiet)
-      end
-
-      def first_of(directory, list)
-        [directory, *list.to_s.split(":").reject { |path| path == directory }].join(":")
       end
     end
   end

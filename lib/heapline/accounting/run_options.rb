@@ -27,6 +27,8 @@ module Heapline
         Option.new(key: :gc, kind: :flag, switch: ["--gc"], help: "a full GC before the report"),
         Option.new(key: :mwrap, kind: :flag, switch: ["--mwrap"],
                    help: "make require \"mwrap\" load a compatible Mwrap; keeps blocks"),
+        Option.new(key: :labels, kind: :flag, switch: ["--labels"],
+                   help: "let the program require heapline, also under Bundler without a change of the Gemfile"),
         Option.new(key: :api, kind: :flag, switch: ["--public-api"],
                    help: "ask Ruby through its public API only, read no layout (slower)"),
         Option.new(key: :blocks, kind: :flag, switch: ["--blocks"],
