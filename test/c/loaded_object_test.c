@@ -65,7 +65,7 @@ static void tables_are_read_as_the_linker_reads_them(void) {
 static void what_was_there_from_the_start_needs_no_door(void) {
     CHECK_EQUAL(hl_door_open(), -EALREADY);
     hl_door_close();
-    CHECK_EQUAL(hl_door_figures().words, 0);
+    CHECK_EQUAL(hl_word_figures().words, 0);
 }
 
 static const struct check_test tests[] = {

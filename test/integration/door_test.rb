@@ -35,6 +35,7 @@ class DoorTest < Minitest::Test
   # now, lazy, bound to its own, loaded later, and found beside who loads it
   def assert_led(output)
     assert_includes output, "counted #{CALLS} #{CALLS} 0 #{CALLS} #{CALLS}\n"
+    assert_match(/^words \d+ told 4$/, output, "before and after each of two libraries goes")
     assert_match %r{^left /.*/libown\.so$}, output, "what is bound to itself is named"
     assert_includes output, "missed 0 0\n"
     assert_equal ["closed 0 0", "closed 0"], output.lines(chomp: true).grep(/closed/)

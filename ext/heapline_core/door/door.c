@@ -3,386 +3,19 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
+#include <link.h>
+#include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "door/definitions.h"
-#include "door/loaded_object.h"
-#include "platform/memory_maps.h"
-#include "platform/own_memory.h"
 #include "platform/platform.h"
-#include "platform/system_call.h"
-#include "platform/text.h"
-
-enum { MOST_RECORDS = 1 << 16, CXX_RUNTIMES = 8, PATIENCE_NS = 1000000000 };
-
-/* What was in a word that we changed. Those of objects that are gone stay until the next walk through all. */
-struct record {
-    uintptr_t word, before, ours;
-    uint8_t to_bind; /* the linker would have bound it at its first call */
-    uint8_t seen;    /* in the walk through all that goes on */
-};
-static struct record *records;
-static uint32_t record_count, to_bind_count;
-
-static int is_open;
-static struct hl_door_figures figures;
-
-/* As many objects, in the linker's order, were walked through, when it had loaded and taken away so many. */
-static uint32_t done_objects;
-static uint64_t done_additions, done_removals;
-
-/* ---- whose turn it is (D4) ---- */
-
-static const char *turn;       /* of the thread with this `own_turn`; NULL: no one's */
-static uint32_t look_again;    /* someone who did not get a turn wanted to */
-static uint32_t waiting_forks; /* they come first */
-static HL_THREAD_LOCAL char own_turn;
-
-/* 0: it is this thread's already, or who has it does not end: the linker's lock that it needs may be held above us.
- * `waiting`: so many forks may wait besides. */
-static int take_turn(uint64_t patience_ns, uint32_t waiting) {
-    uint64_t begun = 0;
-    for (;;) {
-        const char *owner = NULL;
-        if (hl_load32(&waiting_forks) <= waiting &&
-            __atomic_compare_exchange_n(&turn, &owner, &own_turn, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-            return 1;
-        const uint64_t now = hl_clock_ns(CLOCK_MONOTONIC);
-        if (!begun) begun = now;
-        if (__atomic_load_n(&turn, __ATOMIC_RELAXED) == &own_turn || now - begun > patience_ns) return 0;
-        sched_yield();
-    }
-}
-
-static void end_turn(void) {
-    __atomic_store_n(&turn, NULL, __ATOMIC_RELEASE);
-}
-
-/* glibc leaves the linker's short lock in a child as it was: nobody of ours may hold it then. */
-static int fork_has_turn;
-
-static void before_fork(void) {
-    __atomic_add_fetch(&waiting_forks, 1, __ATOMIC_RELAXED);
-    if (take_turn(PATIENCE_NS, UINT32_MAX)) fork_has_turn = 1;
-    __atomic_sub_fetch(&waiting_forks, 1, __ATOMIC_RELAXED);
-}
-
-static void after_fork_parent(void) {
-    if (!fork_has_turn) return;
-    fork_has_turn = 0;
-    end_turn();
-}
-
-static void after_fork_child(void) {
-    fork_has_turn = 0;
-    waiting_forks = 0;
-    end_turn();
-}
-
-/* ---- what there is ---- */
-
-struct survey {
-    uint32_t objects;
-    uint64_t additions, removals;
-    struct hl_range cxx[CXX_RUNTIMES];
-    uint32_t cxx_count;
-};
-
-static int is_library(const char *path, const char *name) {
-    const char *base = strrchr(path, '/');
-    return strncmp(base ? base + 1 : path, name, strlen(name)) == 0;
-}
-
-static void find_homes(struct hl_range object) {
-    uint32_t count;
-    struct hl_definition *definitions = hl_definitions(&count);
-    for (uint32_t i = 0; i < count; i++)
-        if (definitions[i].below && hl_in_range(object, definitions[i].below)) definitions[i].home = object;
-}
-
-static int survey_object(struct dl_phdr_info *info, size_t size, void *context) {
-    struct survey *survey = context;
-    struct hl_loaded_object object;
-    (void)size;
-    survey->objects++;
-    survey->additions = info->dlpi_adds;
-    survey->removals = info->dlpi_subs;
-    if (!hl_loaded_object_read(info, &object)) return 0;
-    find_homes(object.all);
-    if (is_library(object.path, "libstdc++.so") || is_library(object.path, "libc++.so"))
-        if (survey->cxx_count < CXX_RUNTIMES) survey->cxx[survey->cxx_count++] = object.all;
-    return 0;
-}
-
-/* The linker's other lock, for a moment: who was loading has ended then, and of what the survey has all is bound. */
-static void wait_for_loading(void) {
-    Dl_info info;
-    dladdr(&records, &info);
-}
-
-/* ---- writing ---- */
-
-/* One walk through the loaded objects. */
-struct walk {
-    const struct survey *survey;
-    uint32_t number, from; /* of the object; the first that was not walked through yet */
-    int changed_meanwhile;
-    int opened; /* the object's sealed pages, by us */
-};
-
-/* The kernel is asked to set no bit of it: it does, or may not. */
-static int is_writable(uintptr_t word) {
-    uint32_t unused = 0;
-    return syscall(SYS_futex, &unused, FUTEX_WAKE_OP_PRIVATE, 0, 0, word,
-                   FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0)) >= 0;
-}
-
-static int protect(const struct hl_loaded_object *object, int protection) {
-    const struct hl_range pages = object->sealed;
-    return mprotect((void *)pages.begin, pages.end - pages.begin, protection);
-}
-
-static void close_pages(int *opened, const struct hl_loaded_object *object) {
-    if (*opened) protect(object, PROT_READ);
-    *opened = 0;
-}
-
-/* 1 where it held `before`. */
-static int replace(int *opened, const struct hl_loaded_object *object, uintptr_t word, uintptr_t before,
-                   uintptr_t now) {
-    if (!hl_in_range(object->variables, word)) return 0;
-    if (hl_in_range(object->sealed, word) && !*opened && !is_writable(word)) {
-        if (protect(object, PROT_READ | PROT_WRITE)) return 0;
-        *opened = 1;
-    }
-    return __atomic_compare_exchange_n((uintptr_t *)word, &before, now, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
-}
-
-/* ---- what was there ---- */
-
-/* A word that is remembered already lies where another object lay before, or holds ours and was written over. */
-static struct record *record_of(uintptr_t word) {
-    for (uint32_t i = 0; done_objects && i < record_count; i++)
-        if (records[i].word == word) return &records[i];
-    return record_count < MOST_RECORDS ? &records[record_count++] : NULL;
-}
-
-static int remember(struct record record) {
-    struct record *place = record_of(record.word);
-    if (!place) return 0;
-    to_bind_count += record.to_bind - (place->word ? place->to_bind : 0);
-    *place = record;
-    return 1;
-}
-
-/* In a walk through all: what was not seen is gone. */
-static void mark_records(struct hl_range object) {
-    for (uint32_t i = 0; i < record_count; i++)
-        if (hl_in_range(object, records[i].word)) records[i].seen = 1;
-}
-
-static void drop_records(void) {
-    const uint32_t count = record_count;
-    record_count = to_bind_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!records[i].seen) continue;
-        records[i].seen = 0;
-        to_bind_count += records[i].to_bind;
-        records[record_count++] = records[i];
-    }
-    memset(records + record_count, 0, (count - record_count) * sizeof(*records));
-}
-
-/* ---- opening words ---- */
-
-static void note_left(const char *path) {
-    char *names = figures.left_names;
-    const size_t used = strlen(names), length = strlen(path);
-    const char *found = strstr(names, path);
-    if (found && (found[length] == '\n' || !found[length])) return;
-    if (used + length + 2 < sizeof(figures.left_names))
-        hl_text(names + used, sizeof(figures.left_names) - used, "%s%s", used ? "\n" : "", path);
-}
-
-static const char *name_of(const struct hl_loaded_object *object) {
-    return *object->path ? object->path : "the program itself";
-}
-
-/* A runtime of C++ that is in no global scope: its operators come to malloc, as ours do. */
-static int leads_to_cxx(const struct survey *survey, uintptr_t value) {
-    for (uint32_t i = 0; i < survey->cxx_count; i++)
-        if (hl_in_range(survey->cxx[i], value)) return 1;
-    return 0;
-}
-
-static int is_to_bind(const struct hl_loaded_object *object, uint32_t kind, const ElfW(Sym) * symbol, uintptr_t value) {
-    return kind == HL_WORD_CALLED && symbol->st_shndx == SHN_UNDEF && hl_in_range(object->all, value);
-}
-
-static void open_word(struct walk *walk, const struct hl_loaded_object *object, const struct hl_definition *definition,
-                      const ElfW(Rela) * relocation, const ElfW(Sym) * symbol) {
-    const uintptr_t word = object->base + relocation->r_offset;
-    if (!hl_in_range(object->variables, word)) return;
-    const uintptr_t value = __atomic_load_n((const uintptr_t *)word, __ATOMIC_ACQUIRE);
-    const int to_bind = is_to_bind(object, ELF64_R_TYPE(relocation->r_info), symbol, value);
-    if (value == definition->ours || !value) return; /* a weak one that no one defines */
-    if (to_bind && !definition->below) return;       /* it comes to malloc by itself */
-    if (!to_bind && !(definition->below && hl_in_range(definition->home, value)) &&
-        !(definition->is_operator && leads_to_cxx(walk->survey, value))) {
-        figures.left++;
-        note_left(name_of(object));
-        return;
-    }
-    if (!remember((struct record){word, value, definition->ours, (uint8_t)to_bind, 1})) return;
-    replace(&walk->opened, object, word, value, definition->ours);
-}
-
-static void open_words(struct walk *walk, const struct hl_loaded_object *object, unsigned table) {
-    for (size_t i = 0; i < object->relocation_count[table]; i++) {
-        const ElfW(Rela) *relocation = &object->relocations[table][i];
-        const uint32_t kind = ELF64_R_TYPE(relocation->r_info);
-        const uint64_t number = ELF64_R_SYM(relocation->r_info);
-        if (!number || (kind != HL_WORD_CALLED && kind != HL_WORD_TAKEN && kind != HL_WORD_PLAIN)) continue;
-        if (kind == HL_WORD_PLAIN && relocation->r_addend) continue;
-        const ElfW(Sym) *symbol = &object->symbols[number];
-        const struct hl_definition *definition = hl_definition_of(object->names + symbol->st_name);
-        if (definition) open_word(walk, object, definition, relocation, symbol);
-    }
-}
-
-/* Where malloc is defined besides libc: its own callers may be bound to it without a word. */
-static void look_for_allocator(const struct hl_loaded_object *object) {
-    const struct hl_definition *allocator = hl_definition_of("malloc");
-    const int below_is_program = hl_in_range(object->all, allocator->below) && !*object->path;
-    if ((!hl_in_range(object->all, allocator->below) && hl_loaded_object_defines(object, "malloc")) || below_is_program)
-        note_left(name_of(object));
-}
-
-static int is_ours(const struct hl_loaded_object *object) {
-    return object->base == (uintptr_t)&__ehdr_start;
-}
-
-static int is_linker(const struct hl_loaded_object *object) {
-    return is_library(object->path, "ld-linux") || is_library(object->path, "ld-2.");
-}
-
-/* Under the linker's short lock: no object goes meanwhile (D3). */
-static int open_object(struct dl_phdr_info *info, size_t size, void *context) {
-    struct walk *walk = context;
-    struct hl_loaded_object object;
-    (void)size;
-    walk->changed_meanwhile = info->dlpi_subs != walk->survey->removals;
-    if (walk->changed_meanwhile || walk->number >= walk->survey->objects) return 1;
-    if (walk->number++ < walk->from || !hl_loaded_object_read(info, &object)) return 0;
-    if (is_ours(&object) || is_linker(&object)) return 0;
-    if (!walk->from) mark_records(object.all);
-    for (unsigned table = 0; table < 2; table++) open_words(walk, &object, table);
-    close_pages(&walk->opened, &object);
-    look_for_allocator(&object);
-    return 0;
-}
-
-/* A thread that was binding a word when we wrote it has written over it. */
-static int bind_object(struct dl_phdr_info *info, size_t size, void *context) {
-    struct hl_loaded_object object;
-    int opened = 0;
-    (void)size, (void)context;
-    if (!hl_loaded_object_read(info, &object)) return 0;
-    for (uint32_t i = 0; i < record_count; i++) {
-        const struct record *record = &records[i];
-        if (!record->to_bind || !hl_in_range(object.variables, record->word)) continue;
-        const uintptr_t value = __atomic_load_n((const uintptr_t *)record->word, __ATOMIC_ACQUIRE);
-        if (value != record->ours) replace(&opened, &object, record->word, value, record->ours);
-    }
-    close_pages(&opened, &object);
-    return 0;
-}
-
-static int close_object(struct dl_phdr_info *info, size_t size, void *context) {
-    struct hl_loaded_object object;
-    int opened = 0;
-    (void)size, (void)context;
-    if (!hl_loaded_object_read(info, &object)) return 0;
-    for (uint32_t i = 0; i < record_count; i++)
-        if (hl_in_range(object.variables, records[i].word))
-            replace(&opened, &object, records[i].word, records[i].ours, records[i].before);
-    close_pages(&opened, &object);
-    return 0;
-}
-
-/* ---- looking ---- */
-
-static void walk_through(const struct survey *survey, struct walk *walk) {
-    *walk = (struct walk){.survey = survey, .from = survey->removals == done_removals ? done_objects : 0};
-    if (!walk->from) figures = (struct hl_door_figures){0};
-    dl_iterate_phdr(open_object, walk);
-    if (walk->changed_meanwhile) return;
-    if (!walk->from) drop_records();
-    done_objects = survey->objects;
-    done_removals = survey->removals;
-    __atomic_store_n(&done_additions, survey->additions, __ATOMIC_RELAXED);
-    if (to_bind_count) dl_iterate_phdr(bind_object, NULL);
-    figures.words = record_count;
-}
-
-static int survey_all(struct survey *survey) {
-    *survey = (struct survey){0};
-    if (!take_turn(PATIENCE_NS, 0)) return 0;
-    dl_iterate_phdr(survey_object, survey);
-    end_turn();
-    return 1;
-}
-
-/* Where something was unloaded between the survey and the walk the numbers are others. */
-static void look(int opens) {
-    struct walk walk = {.changed_meanwhile = 1};
-    while (walk.changed_meanwhile) {
-        struct survey survey;
-        const int surveyed = survey_all(&survey);
-        if (surveyed) wait_for_loading();
-        if (!surveyed || !take_turn(PATIENCE_NS, 0)) {
-            __atomic_store_n(&look_again, 1, __ATOMIC_RELAXED);
-            return;
-        }
-        if (opens) __atomic_store_n(&is_open, 1, __ATOMIC_RELAXED);
-        walk.changed_meanwhile = 0;
-        if (__atomic_load_n(&is_open, __ATOMIC_RELAXED)) walk_through(&survey, &walk);
-        if (__atomic_exchange_n(&look_again, 0, __ATOMIC_RELAXED)) walk.changed_meanwhile = 1;
-        end_turn();
-    }
-}
 
 /* ---- the linker's functions while the door is open ---- */
 
 static void *(*dlopen_below)(const char *path, int how);
+static int (*dlclose_below)(void *library);
 static void *(*dlsym_below)(void *handle, const char *name);
-
-static int read_additions(struct dl_phdr_info *info, size_t size, void *additions) {
-    (void)size;
-    *(uint64_t *)additions = info->dlpi_adds;
-    return 1;
-}
-
-/* What was loaded since. */
-static void follow(void) {
-    uint64_t additions = 0;
-    const int saved = errno;
-    if (!__atomic_load_n(&is_open, __ATOMIC_RELAXED)) return;
-    if (take_turn(PATIENCE_NS, 0)) {
-        dl_iterate_phdr(read_additions, &additions);
-        end_turn();
-        if (additions != __atomic_load_n(&done_additions, __ATOMIC_RELAXED)) look(0);
-    } else {
-        __atomic_store_n(&look_again, 1, __ATOMIC_RELAXED);
-    }
-    errno = saved;
-}
+void (*hl_door_unloading)(void);
 
 /* The linker finds some libraries by who calls: where its object has folders of its own to look into, or the path
  * names it. */
@@ -401,55 +34,57 @@ static HL_NOINLINE int depends_on_caller(const char *path, uintptr_t caller) {
 static HL_NOINLINE void *dlopen_and_follow(const char *path, int how) {
     if (depends_on_caller(path, HL_CALLER)) return dlopen_below(path, how);
     void *library = dlopen_below(path, how);
-    follow();
+    hl_words_follow();
     return library;
 }
 
 static HL_NOINLINE void *follow_and_dlsym(void *handle, const char *name) {
-    follow();
+    hl_words_follow();
     return dlsym_below(handle, name);
 }
 
-static void find_linkers(void) {
-    const struct hl_definition *load = hl_definition_of("dlopen"), *find = hl_definition_of("dlsym");
+static int dlclose_and_tell(void *library) {
+    void (*const tell)(void) = hl_words_are_ours() ? hl_door_unloading : NULL;
+    if (tell) tell();
+    const int failed = dlclose_below(library);
+    if (tell) tell();
+    return failed;
+}
+
+/* Before what they mean to the program is asked. */
+static void define_linkers(void) {
+    hl_define("dlopen", (uintptr_t)dlopen_and_follow);
+    hl_define("dlclose", (uintptr_t)dlclose_and_tell);
+    hl_define("dlsym", (uintptr_t)follow_and_dlsym);
+}
+
+static int find_linkers(void) {
+    const struct hl_definition *load = hl_definition_of("dlopen"), *unload = hl_definition_of("dlclose"),
+                               *find = hl_definition_of("dlsym");
     memcpy(&dlopen_below, &load->below, sizeof(dlopen_below));
+    memcpy(&dlclose_below, &unload->below, sizeof(dlclose_below));
     memcpy(&dlsym_below, &find->below, sizeof(dlsym_below));
+    return dlopen_below && dlclose_below && dlsym_below;
 }
 
 /* ---- open and close ---- */
 
-static int prepare(void) {
-    if (records) return 0;
-    hl_define("dlopen", (uintptr_t)dlopen_and_follow);
-    hl_define("dlsym", (uintptr_t)follow_and_dlsym);
-    const int failed = hl_definitions_find();
-    if (failed) return failed;
-    find_linkers();
-    if (!dlsym_below || !dlopen_below) return -ENOSYS;
-    records = hl_own_memory(MOST_RECORDS * sizeof(*records));
-    return records ? -pthread_atfork(before_fork, after_fork_parent, after_fork_child) : -ENOMEM;
-}
-
 int hl_door_open(void) {
     const int saved = errno;
-    const int failed = prepare();
-    if (!failed && !is_open) look(1);
+    int failed = 0;
+    if (!dlsym_below) {
+        define_linkers();
+        failed = hl_definitions_find();
+        if (!failed && !find_linkers()) failed = -ENOSYS;
+    }
+    if (!failed) failed = hl_words_prepare();
+    if (!failed && !hl_words_are_ours()) failed = hl_words_look(1);
     errno = saved;
     return failed;
 }
 
 void hl_door_close(void) {
     const int saved = errno;
-    if (__atomic_load_n(&is_open, __ATOMIC_RELAXED) && take_turn(UINT64_MAX, 0)) {
-        __atomic_store_n(&is_open, 0, __ATOMIC_RELAXED);
-        dl_iterate_phdr(close_object, NULL);
-        memset(records, 0, record_count * sizeof(*records));
-        record_count = to_bind_count = done_objects = 0;
-        end_turn();
-    }
+    hl_words_put_back();
     errno = saved;
-}
-
-struct hl_door_figures hl_door_figures(void) {
-    return figures;
 }

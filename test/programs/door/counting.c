@@ -11,6 +11,7 @@
 #include "door/door.h"
 
 static __thread unsigned long calls; /* of this thread */
+static unsigned told;                /* of libraries that go */
 static void *(*below_malloc)(size_t);
 static void (*below_free)(void *);
 
@@ -26,7 +27,12 @@ OPEN void free(void *block) {
     below_free(block);
 }
 
+static void tell(void) {
+    told++;
+}
+
 OPEN int door_open(void) {
+    hl_door_unloading = tell;
     *(void **)&below_malloc = dlsym(RTLD_DEFAULT, "malloc");
     *(void **)&below_free = dlsym(RTLD_DEFAULT, "free");
     return hl_door_open();
@@ -50,6 +56,6 @@ OPEN unsigned long door_calls(void) {
 }
 
 OPEN void door_print(void) {
-    const struct hl_door_figures figures = hl_door_figures();
-    printf("words %u\nleft %s\n", figures.words, figures.left_names);
+    const struct hl_word_figures figures = hl_word_figures();
+    printf("words %u told %u\nleft %s\n", figures.words, told, figures.left_names);
 }

@@ -156,12 +156,12 @@ int main(int count, char **paths) {
     describe(before);
     describe(before);
     printf("open %d\n", door_open());
-    door_print();
     const unsigned long counted_now = work(now), counted_lazy = work(lazy), counted_own = work(own);
     void *later = load(later_path, RTLD_NOW), *found = load_by_loader("libfound.so");
     const unsigned long counted_later = work(later), counted_found = found ? work(found) : 0;
     dlclose(later);
     if (found) dlclose(found);
+    door_print();
     door_close();
     describe(after);
     printf("counted %lu %lu %lu %lu %lu\n", counted_now, counted_lazy, counted_own, counted_later, counted_found);
