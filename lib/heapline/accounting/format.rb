@@ -43,7 +43,8 @@ module Heapline
     ].freeze
     NAMES = ALL.map(&:name).freeze
     # What the reader asked for must have an effect, or be an error.
-    ASKED = { by: "--by", objects: "--objects", loading: "--loading", growth: "--log" }.freeze
+    ASKED = { by: "--by", objects: "--objects", loading: "--loading", tag: "--tag",
+              growth: "--log" }.freeze
     # What sites are brought together by for each --by; gems are known by the paths in them.
     GROUPS = { gem: :file, file: :file, library: :library, tag: :tag, location: :location }.freeze
 
@@ -87,9 +88,9 @@ module Heapline
       end
 
       # What is enough of a flight file for the format of this name (Accounting::Flight::Wanted); nil: all.
-      def wanted(name, top: nil, sort: nil, min: 0, by: nil, objects: false, loading: false)
+      def wanted(name, top: nil, sort: nil, min: 0, by: nil, objects: false, loading: false, tag: nil)
         entry = ALL.find { |one| one.name == name && one.row }
-        return nil if objects || loading || by == :class || entry.nil?
+        return nil if objects || loading || tag || by == :class || entry.nil?
 
         require_relative "flight"
         return Accounting::Flight::Wanted.new(GROUPS.fetch(by), :growth_bytes, 0, 0) if by

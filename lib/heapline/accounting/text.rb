@@ -28,15 +28,17 @@ module Heapline
 
       # top: rows (0: all). sort: a key of SiteFigures. min: least bytes of growth and live of a row. by: nil, or :gem,
       # :file, :library, :tag, :class. objects: only the Ruby objects, and not the table of malloc (by :class: always
-      # so). loading: only what loading code took, by gem where nothing else is said. memory: Processes::ProcessMemory
-      # or nil. ledger: Processes::Ledger or nil. directory: paths in it are shown relative to it.
+      # so). loading: only what loading code took, by gem where nothing else is said. tag: only what has this tag, or
+      # with "(no tag)" none. memory: Processes::ProcessMemory or nil. ledger: Processes::Ledger or nil. directory: paths
+      # in it are shown relative to it.
       # more: the commands that show more, an Array of [command, why].
-      def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, loading: false, memory: nil, ledger: nil,
-                     directory: nil, more: [], env: ENV)
+      def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, loading: false, tag: nil, memory: nil,
+                     ledger: nil, directory: nil, more: [], env: ENV)
         @column = Figures::SiteFigures.fetch(sort)
         @selection = Table::Selection.new(top: top, sort: @column.figure, min: min)
         @by = by || (:gem if loading)
         @loading = loading
+        @tag = tag
         @objects = objects || by == :class
         @memory = memory
         @ledger = ledger
@@ -59,9 +61,16 @@ module Heapline
 
       # What the tables are of.
       def shown(snapshot)
+        snapshot = tagged(snapshot) if @tag
         return snapshot.loading if @loading
 
         @by || snapshot.row_count ? snapshot : snapshot.overview
+      end
+
+      def tagged(snapshot)
+        tag = @tag unless @tag == Places::SiteCollection::UNNAMED[:tag]
+        sites, objects = [snapshot, snapshot.objects].map { |all| all&.select { |site| site.tag == tag } }
+        snapshot.with(sites: sites, objects: objects && Objects::Snapshot.new(objects))
       end
 
       def header(snapshot)
@@ -100,7 +109,7 @@ module Heapline
         return [] if @objects
 
         listing = listing(snapshot)
-        return ["  no allocation was counted"] if listing.all.empty?
+        return ["  no #{@loading ? "code was loaded" : "allocation was counted"}"] if listing.all.empty?
 
         rows = @by && @by != :location ? listing.shown : with_functions(listing.shown, snapshot)
         [*Table::Rows.new(rows, sort: @column.key, terminal: @terminal, directory: @directory,

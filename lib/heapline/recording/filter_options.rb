@@ -20,7 +20,7 @@ module Heapline
         parser.on("--thread NAME", "of a capture: allocated by this thread (or its number)") do |value|
           options[:thread] = value
         end
-        parser.on("--tag TAG", "of a capture: allocated under this tag") { |value| options[:tag] = value }
+        parser.on("--tag TAG", "only what was allocated under this tag") { |value| options[:tag] = value }
         parser.on("--lifespan RANGE", "of a capture: lived so many GCs (0-1, 5-), or seconds (0-0.5s)") do |value|
           options[:lifespan], options[:in_seconds] = lifespan(value)
         end

@@ -59,7 +59,7 @@ module Heapline
 
       # What a format is told of them.
       def rows
-        @options.slice(:top, :sort, :min, :by, :objects, :loading)
+        @options.slice(:top, :sort, :min, :by, :objects, :loading, :tag)
       end
 
       # Name of the format.

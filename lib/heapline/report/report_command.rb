@@ -20,6 +20,7 @@ module Heapline
       USAGE_LINE = "report [options] PID|FILE"
       SUMMARY = "Show which lines hold the memory of a process that runs, hangs or has died, or what was recorded"
       PATIENCE = 0.25 # seconds
+      TAGS = 8 # that are named where one is not there
 
       def call(argv)
         return exit_report(argv) if argv.first == "--exit"
@@ -29,11 +30,12 @@ module Heapline
         raise UsageError, "one PID or file at a time, not also #{others.join(" ")}" unless others.empty?
         return capture_report(source) if Source.capture?(source)
 
-        refuse_for_counts(Recording::CaptureReport::ALONE)
+        refuse_for_counts(Recording::CaptureReport::ALONE - %i[tag])
         raise UsageError, "#{source} is a growth log: heapline growth #{source}" if Source.log?(source)
 
         snapshot = read(source)
         Objects.demand(snapshot) if @options[:objects]
+        demand_tag(snapshot) if @options[:tag]
         render(snapshot, source)
         Command::OK
       end
@@ -83,6 +85,14 @@ module Heapline
         wanted = Format.wanted(name, **rows) unless @options[:merge]
         snapshot = Source.read(source, directory, wanted: wanted)
         @options[:merge] ? Processes::ProcessTree.merge(snapshot, children(snapshot)) : snapshot
+      end
+
+      def demand_tag(snapshot)
+        tags = snapshot.map { |site| site.tag || Places::SiteCollection::UNNAMED[:tag] }.uniq
+        return if tags.include?(@options[:tag])
+
+        raise FlightError, "nothing has the tag #{@options[:tag]} in process #{snapshot.pid}: there are " \
+                           "#{tags.first(TAGS).join(", ")}#{" …" if tags.size > TAGS} (heapline report --by tag)"
       end
 
       # A running process counts its object heap when it is asked. One that does not answer soon is shown with what it

@@ -30,6 +30,18 @@ module Heapline
         assert_match(/heapline baseline #{Process.pid}/, out)
       end
 
+      def test_of_a_tag_or_of_loading_alone
+        source = flight(file: output("x.heapline"))
+        assert_match(%r{rack-1.0/leak.rb:12  Leak#leak}, heapline("report", "--tag", "job", source).out)
+        result = heapline("report", "--tag", "mail", source)
+        assert_equal [3, ""], [result.status, result.out]
+        assert_match(/nothing has the tag mail in process \d+: there are .*job.* \(heapline report --by/, result.err)
+        assert_match(/no code was loaded/, heapline("report", "--loading", source).out)
+        %w[--loading --tag=job].each do |option|
+          assert_match(/json has no #{option[/--\w+/]}/, heapline("report", option, "--json", source).err)
+        end
+      end
+
       def test_a_process_that_was_killed
         flight(pid: 4711, state: 1, ended_ns: 0)
         assert_match(/killed/, heapline("report", "4711").out)
