@@ -29,8 +29,8 @@ module Heapline
       # top: rows (0: all). sort: a key of SiteFigures. min: least bytes of growth and live of a row. by: nil, or :gem,
       # :file, :library, :tag, :class. objects: only the Ruby objects, and not the table of malloc (by :class: always
       # so). loading: only what loading code took, by gem where nothing else is said. tag: only what has this tag, or
-      # with "(no tag)" none. memory: Processes::ProcessMemory or nil. ledger: Processes::Ledger or nil. directory: paths
-      # in it are shown relative to it.
+      # with "(no tag)" none. memory: Processes::ProcessMemory or nil. ledger: Processes::Ledger or nil. directory:
+      # paths in it are shown relative to it.
       # more: the commands that show more, an Array of [command, why].
       def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, loading: false, tag: nil, memory: nil,
                      ledger: nil, directory: nil, more: [], env: ENV)
