@@ -60,7 +60,7 @@ module Heapline
         return nil if bytes < @ledger.rss_bytes * LEAST
 
         whose = @ledger.transient_bytes > bytes / 2 ? ", most of it in Ruby's transient heap" : largest
-        "beside it: #{Units.bytes(bytes)} that malloc gave out and nobody touched#{whose}"
+        "not in RSS: #{Units.bytes(bytes)} that malloc gave out and nobody wrote to#{whose}"
       end
 
       # Pages of large blocks are there only once they are touched; of small ones some other block touched them.

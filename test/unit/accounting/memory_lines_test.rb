@@ -30,11 +30,11 @@ module Heapline
         here = leaky.with(allocator: "glibc 2.36", figures: figures)
         ledger = Processes::Ledger.new(here, Processes::MemoryMap.parse(recorded("ruby31_threads")))
         text = lines(here, ledger: ledger)[0, 3].join(" ")
-        rss, *parts = text.sub(/beside it.*/, "").scan(/(-?[\d.]+) (MB|kB)/).map do |number, unit|
+        rss, *parts = text.sub(/not in RSS: .*/, "").scan(/(-?[\d.]+) (MB|kB)/).map do |number, unit|
           number.to_f * (unit == "MB" ? 1000 : 1)
         end
         assert_in_delta rss, parts.sum, 50
-        assert_match(/RSS 48\.17 MB = malloc by Ruby lines 31\.50 MB · .*rest \d.*beside it: 20\.72 MB that/, text)
+        assert_match(/RSS 48\.17 MB = malloc by Ruby lines 31\.50 MB · .*rest \d.*not in RSS: 20\.72 MB that/, text)
       end
 
       # 60 stacks of threads.
@@ -44,7 +44,7 @@ module Heapline
         figures = OwnFigures.new(resident_bytes: 63_000_000, arenas: [])
         here = snapshot(stacks, others, allocator: "glibc 2.36", figures: figures)
         ledger = Processes::Ledger.new(here, Processes::MemoryMap.parse(recorded("ruby31_threads")))
-        assert_match(/nobody touched, in large blocks as of socket\.rb:457 \(62\.91 MB\)/,
+        assert_match(/nobody wrote to, in large blocks as of socket\.rb:457 \(62\.91 MB\)/,
                      lines(here, ledger: ledger).join(" "))
       end
 
