@@ -8,6 +8,7 @@
 #include "bindings.h" /* first: ruby/config.h defines _GNU_SOURCE, which RTLD_DEFAULT needs */
 
 #include <dlfcn.h>
+#include <errno.h>
 
 #include "../heapline_core/flight/flight_layout.h"
 #include "../heapline_core/heapline_core.h"
@@ -192,12 +193,49 @@ static VALUE rbhl_companion(VALUE self, VALUE command, VALUE third, VALUE fourth
     return Qnil;
 }
 
+/* heapline_start, heapline_look or heapline_stop; they are there whether or not something is counted. */
+static void find_or_raise(const char *name, void *slot) {
+    if (!rbhl_core_function(name, slot)) rbhl_check_enabled();
+}
+
+/* Native.start(options) -> true; false: it is counted already. Raises SystemCallError. */
+static VALUE rbhl_start(VALUE self, VALUE options) {
+    int (*start)(const char *);
+    const char *text = StringValueCStr(options);
+    (void)self;
+    find_or_raise("heapline_start", &start);
+    const int failed = start(text);
+    if (failed && failed != -EALREADY) rb_syserr_fail(-failed, "heapline's start");
+    return failed ? Qfalse : Qtrue;
+}
+
+/* Native.look -> whether nothing more has to be looked at: see heapline_look. */
+static VALUE rbhl_look(VALUE self) {
+    int (*look)(void);
+    (void)self;
+    find_or_raise("heapline_look", &look);
+    return look() ? Qtrue : Qfalse;
+}
+
+/* Native.stop -> true; false: nothing is counted. Raises SystemCallError. */
+static VALUE rbhl_stop(VALUE self) {
+    int (*stop)(void);
+    (void)self;
+    find_or_raise("heapline_stop", &stop);
+    const int failed = stop();
+    if (failed && failed != -ESRCH) rb_syserr_fail(-failed, "heapline's stop");
+    return failed ? Qfalse : Qtrue;
+}
+
 void rbhl_define_core(VALUE native, VALUE not_enabled) {
     rb_gc_register_mark_object(not_enabled);
     not_enabled_error = not_enabled;
     if (!find_core()) core.enabled = NULL;
     if (core.enabled) rbhl_thread_state_define(core.quiet_set, core.tag_set);
     rb_define_singleton_method(native, "enabled?", rbhl_enabled_p, 0);
+    rb_define_singleton_method(native, "start", rbhl_start, 1);
+    rb_define_singleton_method(native, "look", rbhl_look, 0);
+    rb_define_singleton_method(native, "stop", rbhl_stop, 0);
     rb_define_singleton_method(native, "flight_fd", rbhl_flight_fd, 0);
     rb_define_singleton_method(native, "flight_path", rbhl_flight_path, 0);
     rb_define_singleton_method(native, "quiet_enter", rbhl_quiet_enter, 0);

@@ -59,6 +59,19 @@ static void put_process(VALUE hash, const struct hl_flight_header *header) {
     rbhl_put(hash, "command", text(header->command, header->command_length));
 }
 
+/* nil: the allocator does not tell. */
+static void put_told(VALUE hash, const char *key, uint64_t value) {
+    rbhl_put(hash, key, value == HL_UNTOLD ? Qnil : ULL2NUM(value));
+}
+
+static void put_late_start(VALUE hash, const struct hl_flight_header *header) {
+    rbhl_put_number(hash, "late_ns", header->late_ns);
+    put_told(hash, "older_bytes", header->older_bytes);
+    rbhl_put_number(hash, "older_frees", header->older_frees);
+    rbhl_put_number(hash, "older_bytes_freed", header->older_bytes_freed);
+    rbhl_put_number(hash, "stopped_ns", header->stopped_ns);
+}
+
 static void put_figures(VALUE hash, const struct hl_flight_header *header) {
     rbhl_put_number(hash, "page_count", header->page_count);
     rbhl_put_number(hash, "page_limit", header->page_limit);
@@ -80,6 +93,7 @@ static void put_figures(VALUE hash, const struct hl_flight_header *header) {
     rbhl_put_number(hash, "bytes_lost", header->bytes_lost);
     rbhl_put_number(hash, "mismatches", header->mismatches);
     rbhl_put_number(hash, "late_children", header->late_children);
+    put_late_start(hash, header);
 }
 
 static void put_objects(VALUE hash, const struct hl_flight_header *header) {
@@ -91,11 +105,6 @@ static void put_objects(VALUE hash, const struct hl_flight_header *header) {
     rbhl_put_number(hash, "objects_untracked", header->objects_untracked);
     rbhl_put_number(hash, "objects_mismatches", header->objects_mismatches);
     rbhl_put_number(hash, "objects_ractors", header->objects_ractors);
-}
-
-/* nil: the allocator does not tell. */
-static void put_told(VALUE hash, const char *key, uint64_t value) {
-    rbhl_put(hash, key, value == HL_UNTOLD ? Qnil : ULL2NUM(value));
 }
 
 /* Pairs of system and free bytes. */

@@ -18,6 +18,18 @@ uint32_t heapline_abi_version(void);
 /* 1 while allocations of this process are counted, else 0. */
 int heapline_enabled(void);
 
+/* Begin to count in a process that was started with HEAPLINE=off, or in which it was stopped; `options` as HEAPLINE has
+ * them, but those that keep blocks. What is allocated from then on is counted; older blocks are in no site. With the
+ * GVL, where there is Ruby. 0, -EALREADY where it counts, -ENOTSUP where it cannot, -ECHILD in a child of a process in
+ * which it was stopped, -EPERM without the GVL, or -errno. */
+int heapline_start(const char *options);
+/* After a start: compare the frames that run now with what Ruby says of them, to learn how the VM lays them out. With
+ * the GVL, in the thread that started it. 1: nothing more is needed. */
+int heapline_look(void);
+/* End it: all calls are forwarded, and the flight file stays as it is. 0, -ESRCH where nothing is counted, -ENOTSUP
+ * where blocks are kept. */
+int heapline_stop(void);
+
 /* An open descriptor of this process's flight file, or -1. Owned by the core: do not close it, do not move its offset.
  */
 int heapline_flight_fd(void);

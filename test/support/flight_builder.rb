@@ -37,7 +37,9 @@ class FlightBuilder
     objects_freed: [2592, "Q"], objects_refused: [2600, "Q"], objects_untracked: [2608, "Q"],
     objects_mismatches: [2616, "Q"], objects_ractors: [2624, "Q"], objects_folds: [2632, "Q"], twin: [2640, "a160"],
     heap_page_figures: [2800, "a64"], lanes: [2868, "L"], moved_bytes: [2872, "Q"],
-    pid_namespace: [2880, "Q"], forked_from_ticks: [2888, "Q"], top_ticks: [2896, "Q"], bytes_lost: [2904, "Q"]
+    pid_namespace: [2880, "Q"], forked_from_ticks: [2888, "Q"], top_ticks: [2896, "Q"], bytes_lost: [2904, "Q"],
+    late_ns: [3312, "Q"], older_bytes: [3320, "Q"], older_frees: [3328, "Q"],
+    older_bytes_freed: [3336, "Q"], stopped_ns: [3344, "Q"]
   }.freeze
 
   DEFAULTS = {

@@ -168,6 +168,30 @@ void hl_allocator_measure(int survey) {
     __atomic_store_n(&figures->allocator_ns, hl_flight_now(), __ATOMIC_RELEASE);
 }
 
+/* What mallinfo2 returns, which glibc has since 2.33. */
+struct glibc_info {
+    size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+};
+
+uint64_t hl_allocator_in_use(void) {
+    struct glibc_info (*info)(void);
+    int (*mallctl)(const char *, void *, size_t *, void *, size_t);
+    int (*property)(const char *, size_t *);
+    if (below_is("glibc") && find("mallinfo2", &info)) {
+        const struct glibc_info found = info();
+        return found.uordblks + found.hblkhd;
+    }
+    if (below_is("jemalloc") && find("mallctl", &mallctl)) {
+        uint64_t epoch = 1;
+        size_t length = sizeof(epoch);
+        mallctl("epoch", &epoch, &length, &epoch, length);
+        return jemalloc_says(mallctl, "stats.allocated");
+    }
+    if (below_is("tcmalloc") && find("MallocExtension_GetNumericProperty", &property))
+        return tcmalloc_says(property, "generic.current_allocated_bytes");
+    return HL_UNTOLD;
+}
+
 /* ---- giving back ---- */
 
 /* Field 2 of /proc/self/statm. */

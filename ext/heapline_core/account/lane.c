@@ -356,6 +356,25 @@ uint64_t hl_lane_baseline(uint32_t kind) {
     return (uint32_t)__atomic_add_fetch(&hl_epochs, 1, __ATOMIC_SEQ_CST);
 }
 
+/* By the records: what was inherited has no lane (show_inherited). */
+static void wipe_record(struct hl_lane_record *record) {
+    for (struct hl_count_chunk *chunk = NULL; (chunk = hl_chunk_after(record, chunk));)
+        memset(hl_chunk_counts(chunk), 0, chunk->capacity * sizeof(struct hl_count));
+    record->live = record->high = record->published = 0;
+}
+
+void hl_lane_begin_again(void) {
+    struct hl_flight_header *header = hl_flight.header;
+    for (struct hl_lane_record *record = NULL; (record = hl_lane_record_after(record));) wipe_record(record);
+    for (struct hl_lane *lane = hl_lane_newest(); lane; lane = lane->made_before) {
+        hl_lane_counts_wipe_bases(&lane->counts);
+        limit_publishing(lane);
+    }
+    header->live_bytes = header->peak_bytes = header->mapped_bytes = peak_since = 0;
+    header->peak_ns = header->counts_lost = header->bytes_lost = 0;
+    hl_lane_baseline(HL_BASELINE_START);
+}
+
 /* The word that was taken for GC.count must go on being it. A GC elsewhere may come between two reads. */
 static void check_gc_counter(void) {
     const size_t *counter = hl_gc_counter;

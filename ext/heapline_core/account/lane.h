@@ -163,6 +163,9 @@ int64_t hl_lane_restart_peak(struct hl_lane *own, int64_t *live);
 /* Begin a new baseline; its number. */
 uint64_t hl_lane_baseline(uint32_t kind);
 
+/* Counting begins once more, and nobody counts yet: all is 0, and a baseline begins. */
+void hl_lane_begin_again(void);
+
 /* Sums over all lanes and sites but the quiet ones. */
 void hl_lane_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed);
 

@@ -209,6 +209,15 @@ void hl_lane_counts_turn(struct hl_lane_counts *counts, uint64_t epochs) {
     counts->stamp = (uint64_t)hl_moment_of(epochs) << 32;
 }
 
+void hl_lane_counts_wipe_bases(const struct hl_lane_counts *counts) {
+    for (uint32_t i = 0; i < counts->chunk_count; i++) {
+        const struct hl_lane_chunk *chunk = &counts->chunks[i];
+        if (!chunk->base) continue;
+        memset(hl_flight_cell(chunk->base), 0, chunk->capacity * sizeof(struct hl_count));
+        memset(old_of(chunk), 0, chunk->capacity * sizeof(struct hl_old));
+    }
+}
+
 void hl_lane_counts_stop(struct hl_lane_counts *counts, struct hl_lane_tables *tables) {
     memset(tables->index, 0, sizeof(tables->index));
     counts->changing = 1;

@@ -71,6 +71,9 @@ void hl_lane_counts_create(struct hl_lane_counts *counts, struct hl_lane_record 
 /* The counters of `site`, where a look at the table did not find them; NULL where there is no room. */
 struct hl_count *hl_lane_find_slow(struct hl_lane_counts *counts, struct hl_lane_record *record, uint32_t site);
 
+/* At no baseline was anything counted: for who begins to count once more, while nobody does. */
+void hl_lane_counts_wipe_bases(const struct hl_lane_counts *counts);
+
 /* A new baseline, or a fork: nothing that stands in the table is found any more. */
 void hl_lane_counts_turn(struct hl_lane_counts *counts, uint64_t epochs);
 

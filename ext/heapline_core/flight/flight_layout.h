@@ -436,6 +436,14 @@ struct hl_flight_header {
     uint64_t late_children; /* forked from it, which began with its counts of when they took over (inheritance.h, I5) */
 
     struct hl_layout_figures layout;
+
+    /* Of an accounting that began after the process did. What it finds are older blocks: in no site, and in no total.
+     * Bytes are the allocator's, its blocks' usable sizes. */
+    uint64_t late_ns;     /* so long had the process run when counting began; 0: it is counted since its start */
+    uint64_t older_bytes; /* in use then; HL_UNTOLD: the allocator does not tell */
+    uint64_t older_frees;
+    uint64_t older_bytes_freed;
+    uint64_t stopped_ns; /* CLOCK_REALTIME when counting ended while the process went on; 0: it did not */
 };
 
 enum hl_attribution {

@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "flight/elders.h"
 #include "flight/site_table.h"
 #include "platform/lossy_cache.h"
 #include "platform/platform.h"
@@ -92,13 +93,18 @@ static const void **watched_place(const void *map) {
 void hl_library_watch(const void *map) {
     void *block = (void *)(uintptr_t)map;
     const void **place, *there;
-    if (hl_lossy_find(&known, (uintptr_t)map, hl_load32(&epoch)) || !may_go(map)) return;
+    if (hl_lossy_find(&known, (uintptr_t)map, hl_load32(&epoch))) return;
+    const int is_elder = !may_go(map); /* what the program began with stays; of a late start it may have loaded some */
+    if (is_elder && !hl_started_late) return;
     while ((place = watched_place(map)) && !__atomic_load_n(place, __ATOMIC_ACQUIRE)) {
         there = NULL;
         __atomic_compare_exchange_n(place, &there, map, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     }
     if (!place) __atomic_store_n(&unwatched, 1, __ATOMIC_RELEASE);
-    hl_trailer_watch(block, hl_block_usable(block));
+    if (is_elder)
+        hl_elder_watch(map);
+    else
+        hl_block_watch(block, hl_block_usable(block));
 }
 
 /* ---- where there is no index (L2) ---- */

@@ -6,6 +6,7 @@
 
 #include "account/lane.h"
 #include "allocator/real_malloc.h"
+#include "flight/elders.h"
 #include "flight/flight.h"
 #include "flight/site_table.h"
 #include "heapline_core.h"
@@ -22,6 +23,7 @@
 #include "state/guard.h"
 #include "state/trailer.h"
 #include "vm/heap_pages.h"
+#include "vm/ruby_proof.h"
 #include "vm/ruby_vm.h"
 
 enum { TAG_BYTES = 255 };
@@ -33,6 +35,22 @@ HL_EXPORT uint32_t heapline_abi_version(void) {
 HL_EXPORT int heapline_enabled(void) {
     if (hl_life == HL_LIFE_ACTIVE && !hl_gate.open) hl_lifecycle_step(); /* a forked child */
     return hl_life == HL_LIFE_ACTIVE && hl_gate.open;
+}
+
+HL_EXPORT int heapline_start(const char *options) {
+    return hl_lifecycle_start(options);
+}
+
+HL_EXPORT int heapline_look(void) {
+    if (!heapline_enabled() || hl_ruby.public_only != HL_UNTIL_PROVEN) return 1;
+    const int saved = hl_guard_enter(&hl_thread);
+    hl_ruby_proof_look();
+    hl_guard_leave(&hl_thread, saved);
+    return hl_ruby.public_only != HL_UNTIL_PROVEN;
+}
+
+HL_EXPORT int heapline_stop(void) {
+    return heapline_enabled() ? hl_lifecycle_stop() : -ESRCH;
 }
 
 HL_EXPORT int heapline_flight_fd(void) {
@@ -159,7 +177,7 @@ HL_EXPORT size_t heapline_heap_pages(struct heapline_heap_page *pages, size_t ro
 HL_EXPORT int heapline_block_birth(void *block, struct heapline_birth *birth) {
     struct hl_trailer trailer;
     if (!block || !hl_flight.header || hl_boot_owns(block)) return 0;
-    if (!hl_trailer_read(block, hl_block_usable(block), &trailer)) return 0;
+    if (!hl_trailer_take(block, hl_block_usable(block), &trailer)) return 0;
     birth->site = trailer.site;
     birth->age = hl_generation() - hl_birth_generation(trailer.birth);
     return 1;

@@ -21,6 +21,8 @@
 #include "account/location.h"
 #include "allocator/family.h"
 #include "allocator/real_malloc.h"
+#include "flight/elders.h"
+#include "flight/flight.h"
 #include "flight/site_table.h"
 #include "interpose/below.h"
 #include "interpose/interpose.h"
@@ -58,6 +60,15 @@ HL_INLINE size_t padded(size_t size, size_t tail) {
 HL_INLINE size_t usable_of(void *block, size_t tail) {
     const size_t usable = hl_real_usable(block);
     return HL_LIKELY(usable >= tail) ? usable - tail : 0;
+}
+
+/* A block without a trailer goes after a late start: it is older, or it was never counted. */
+HL_COLD static void older_goes(const void *block, size_t usable) {
+    struct hl_flight_header *header = hl_flight.header;
+    if (hl_elder_goes(block)) hl_location_forget(block, usable);
+    if (hl_thread.busy) return; /* heapline's own (G2) */
+    hl_add_shared(&header->older_frees, 1);
+    hl_add_shared(&header->older_bytes_freed, usable);
 }
 
 /* ---- birth and death off the hot path: quiet, starting or ending threads, threads without a lane ---- */
@@ -181,10 +192,12 @@ HL_INLINE void release(void *block, uintptr_t caller, struct way way) {
     struct hl_trailer trailer;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
     const size_t usable = usable_of(block, way.tail);
-    if (HL_LIKELY(hl_trailer_read(block, usable, &trailer))) {
+    if (HL_LIKELY(hl_trailer_take(block, usable, &trailer))) {
         if (HL_UNLIKELY(way.tail)) hl_block_clear(block);
         death(block, usable, caller, &trailer, way.event);
         if (HL_UNLIKELY(way.tail)) block = hl_block_rest(block, usable);
+    } else if (hl_started_late) {
+        older_goes(block, usable);
     }
     hl_real_free(block);
 }
@@ -206,9 +219,11 @@ static void *move_from_boot(void *block, size_t size, uintptr_t caller, struct w
 static void *reallocated_to_nothing(void *block, uintptr_t caller, struct way way) {
     struct hl_trailer trailer;
     const size_t usable = usable_of(block, way.tail);
-    if (hl_trailer_read(block, usable, &trailer)) {
+    if (hl_trailer_take(block, usable, &trailer)) {
         if (way.tail) hl_block_clear(block);
         death(block, usable, caller, &trailer, way.event ? HL_EVENT_FREE : HL_EVENT_NONE);
+    } else if (hl_started_late) {
+        older_goes(block, usable);
     }
     block = hl_real_realloc(block, 0);
     if (block && hl_real_usable(block) >= HL_TRAILER_SIZE + way.tail) birth(block, 0, caller, way);
@@ -245,7 +260,7 @@ HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct w
     if (HL_UNLIKELY(hl_ruby.moves_names)) look_before_moving(caller, way);
     struct hl_trailer trailer = {0};
     const size_t usable = usable_of(block, way.tail);
-    const int ours = hl_trailer_read(block, usable, &trailer);
+    const int ours = hl_trailer_take(block, usable, &trailer);
     const uint64_t word = ours ? hl_trailer_load(block, usable) : 0;
     const size_t mapped = HL_UNLIKELY(usable >= HL_MAPPED_LEAST) ? hl_real_mapped(block) : 0;
     if (HL_UNLIKELY(ours && way.tail)) hl_block_clear(block);
@@ -259,7 +274,10 @@ HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct w
         return NULL;
     }
     if (HL_UNLIKELY(ours && way.tail)) hl_block_wipe(moved, trailer.size, size);
-    if (ours) moved_away(block, usable, mapped, &trailer);
+    if (ours)
+        moved_away(block, usable, mapped, &trailer);
+    else if (hl_started_late)
+        older_goes(block, usable);
     const int recorded = birth(moved, size, caller, way);
     if (way.event && ours && !recorded) record_death(HL_EVENT_GONE, block, caller, &trailer);
     return moved;
@@ -295,7 +313,7 @@ static int booting(void) {
 /* Over glibc what is not counted has room for a trailer too, unless nothing ever will be: so malloc_usable_size need
  * not look. Other allocators free some of their own by size: those blocks have the size that was asked for. */
 static size_t uncounted(size_t size) {
-    return hl_life == HL_LIFE_INERT || !hl_real_chunked ? size : padded(size, 0);
+    return hl_life >= HL_LIFE_INERT || !hl_real_chunked ? size : padded(size, 0);
 }
 
 /* Each returns what the call of the family does. `event` names the function. */
@@ -305,6 +323,7 @@ HL_COLD static void *closed_malloc(size_t size, uintptr_t caller, uint32_t event
 }
 
 HL_COLD static void *closed_calloc(size_t count, size_t size, uintptr_t caller) {
+    if (hl_gate.forwards) return hl_real_calloc(count, size);
     size_t bytes;
     const int open = try_open();
     if (HL_UNLIKELY(__builtin_mul_overflow(count, size, &bytes)))
@@ -314,6 +333,7 @@ HL_COLD static void *closed_calloc(size_t count, size_t size, uintptr_t caller) 
 }
 
 HL_COLD static void *closed_realloc(void *block, size_t size, uintptr_t caller) {
+    if (hl_gate.forwards && !hl_boot_owns(block)) return hl_real_realloc(block, size);
     if (try_open()) return reallocated(block, size, caller, slow(HL_EVENT_REALLOC));
     if (!block) return closed_malloc(size, caller, HL_EVENT_REALLOC);
     if (!hl_boot_owns(block)) return hl_real_realloc(block, size ? uncounted(size) : 0);
@@ -360,16 +380,28 @@ static HL_NOINLINE void *born_generally(void *block, size_t size, uintptr_t call
     return born(block, size, caller, hot());
 }
 
-static HL_NOINLINE void *malloc_generally(size_t size, uintptr_t caller, uint32_t event) {
+static HL_NOINLINE void *malloc_by_gate(size_t size, uintptr_t caller, uint32_t event) {
     if (HL_UNLIKELY(!is_open())) return closed_malloc(size, caller, event);
     return born(hl_real_malloc(padded(size, 0)), size, caller, hot());
 }
 
-static HL_NOINLINE void free_generally(void *block, uintptr_t caller, uint32_t event) {
+/* Where nothing is counted these keep no registers. */
+static HL_NOINLINE void *malloc_generally(size_t size, uintptr_t caller, uint32_t event) {
+    return HL_LIKELY(hl_gate.forwards) ? hl_real_malloc(size) : malloc_by_gate(size, caller, event);
+}
+
+static HL_NOINLINE void free_by_gate(void *block, uintptr_t caller, uint32_t event) {
     if (HL_UNLIKELY(!is_open()))
         closed_free(block, caller, event);
     else
         release(block, caller, hot());
+}
+
+static HL_NOINLINE void free_generally(void *block, uintptr_t caller, uint32_t event) {
+    if (HL_LIKELY(hl_gate.forwards) && !hl_boot_owns(block))
+        hl_real_free(block);
+    else
+        free_by_gate(block, caller, event);
 }
 
 /* Something was freed that locations may rest on, or there is ZJIT. */
@@ -488,6 +520,8 @@ static HL_NOINLINE size_t usable_as_marked(void *block) {
     const size_t usable = hl_real_usable(block);
     if (!hl_gate.open) return usable;
     const size_t marked = usable_of(block, hl_block_tail_size), room = hl_trailer_usable(block, marked);
+    struct hl_trailer trailer;
+    if (HL_UNLIKELY(hl_started_late) && !hl_trailer_take(block, marked, &trailer)) return usable;
     return room == marked ? usable : room; /* a block that we did not mark has no tail either */
 }
 

@@ -67,7 +67,7 @@ struct hl_short_death {
     uint64_t *place; /* of the trailer */
     struct hl_count *count;
     size_t size;
-    int aged; /* it is of an earlier tick than the present one */
+    int aged; /* it is not of the present tick */
 };
 
 /* 0: it has to go the general way. */
@@ -86,7 +86,7 @@ HL_INLINE int hl_short_death(char *block, struct hl_short_death *death) {
     death->size = room - slack;
     death->count = hl_lane_find(&lane->counts, site);
     if (HL_UNLIKELY(!death->count || lane->record->live - (int64_t)death->size < lane->publish_below)) return 0;
-    death->aged = ((uint32_t)(mark >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK) < lane->birth;
+    death->aged = ((uint32_t)(mark >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK) != lane->birth;
     return 1;
 }
 
@@ -104,7 +104,7 @@ HL_INLINE int hl_short_aged_end(struct hl_short_death death) {
     const struct hl_lane *lane = death.lane;
     const uint32_t birth = (uint32_t)(*death.place >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK;
     uint64_t born_ms;
-    if (HL_UNLIKELY(birth < hl_look32(&hl_birth_baseline) || birth >= HL_BIRTH_EXACT)) return 0;
+    if (HL_UNLIKELY(birth < hl_look32(&hl_birth_baseline) || birth >= HL_BIRTH_EXACT || birth > lane->birth)) return 0;
     if (HL_UNLIKELY(!hl_birth_recent_time(birth, &born_ms))) return 0;
     hl_short_end(death, lane->birth == birth + 1);
     hl_lane_age(death.count, lane, birth, born_ms);

@@ -24,6 +24,7 @@
 #include "account/location.h"
 #include "allocator/preload_order.h"
 #include "allocator/real_malloc.h"
+#include "flight/elders.h"
 #include "flight/flight.h"
 #include "flight/library.h"
 #include "flight/site_table.h"
@@ -36,12 +37,14 @@
 #include "lifecycle/visit.h"
 #include "objects/objects.h"
 #include "platform/own_memory.h"
+#include "platform/system_call.h"
 #include "platform/text.h"
 #include "record/gc_events.h"
 #include "record/record_wish.h"
 #include "record/recorder.h"
 #include "state/birth_clock.h"
 #include "state/block_map.h"
+#include "state/location_epochs.h"
 #include "state/options.h"
 #include "vm/heap_pages.h"
 #include "vm/jit_compiler.h"
@@ -61,11 +64,16 @@ static void close_gate(void) {
 }
 
 /* The one way out: from now on everything is forwarded. Callable from a signal handler. */
-static void become_inert(void) {
+static void forward_from_now_on(enum hl_life life) {
+    __atomic_store_n(&hl_life, life, __ATOMIC_SEQ_CST);
     close_gate();
-    hl_life = HL_LIFE_INERT;
+    hl_gate.forwards = life != HL_LIFE_INERT;
     __atomic_store_n(&hl_real_kept, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&hl_recording_on, 0, __ATOMIC_SEQ_CST);
+}
+
+static void become_inert(void) {
+    forward_from_now_on(HL_LIFE_INERT);
 }
 
 /* Where this process cannot have its flight. Pointers into it are still held (by a thread in the middle of counting, by
@@ -103,6 +111,7 @@ static int file_is_to_stay(void) {
 /* Runs in the last at_exit handler: the VM's data is still whole. */
 static void ruby_ends(void) {
     hl_thread.ended = 1;
+    if (hl_life == HL_LIFE_STOPPED) return; /* its report comes at the very end */
     const int due = hl_exit_report_due();
     if (due) hl_ruby_flush_output();
     if (due && hl_options.gc) hl_ruby_collect();
@@ -123,7 +132,8 @@ static void ruby_ends(void) {
 
 /* In a vfork child the flight is its parent's. */
 static int has_flight(void) {
-    return hl_life == HL_LIFE_ACTIVE && hl_gate.open && hl_flight.header->pid == (uint32_t)getpid();
+    const int has = hl_life == HL_LIFE_ACTIVE ? hl_gate.open != HL_GATE_CLOSED : hl_life == HL_LIFE_STOPPED;
+    return has && hl_flight.header->pid == (uint32_t)getpid();
 }
 
 void hl_lifecycle_last_call(int status) {
@@ -143,7 +153,7 @@ void hl_lifecycle_last_call(int status) {
 static void set_state(enum hl_state state) {
     if (!has_flight()) return;
     hl_flight.header->state = state;
-    hl_leak_file_expect(state != HL_STATE_EXECED);
+    if (hl_life == HL_LIFE_ACTIVE) hl_leak_file_expect(state != HL_STATE_EXECED);
 }
 
 void hl_lifecycle_before_exec(void) {
@@ -254,6 +264,7 @@ static void adopt_child(void) {
     if (hl_thread.busy) return; /* what heapline asks of the C library meanwhile may allocate */
     if (hl_flight.header->pid == (uint32_t)getpid()) {
         hl_gate_open();
+        if (hl_life != HL_LIFE_ACTIVE) close_gate(); /* it was stopped meanwhile */
         return;
     }
     const int saved = hl_guard_enter(&hl_thread);
@@ -295,6 +306,20 @@ static void begin_recording(void) {
     if (wish.drain) hl_recorder_begin(wish);
 }
 
+/* For how long this process has run. */
+static uint64_t age_ns(void) {
+    const uint64_t second = 1000000000, tick = second / (uint64_t)sysconf(_SC_CLK_TCK);
+    const uint64_t now = hl_clock_ns(CLOCK_BOOTTIME), began = hl_flight.header->start_ticks * tick;
+    return began && now > began ? now - began : 1;
+}
+
+static void tell_what_was_there(void) {
+    struct hl_flight_header *header = hl_flight.header;
+    header->older_bytes = hl_allocator_in_use();
+    header->older_frees = header->older_bytes_freed = 0;
+    header->late_ns = age_ns();
+}
+
 /* Everything that counting needs; 0 or -errno. */
 static int make_ready(void) {
     char directory[HL_DIRECTORY_BYTES];
@@ -320,6 +345,7 @@ static int make_ready(void) {
     hl_real_describe(hl_flight.header->allocator, sizeof(hl_flight.header->allocator));
     hl_text(hl_flight.header->options, sizeof(hl_flight.header->options), "%s",
             getenv("HEAPLINE") ? getenv("HEAPLINE") : "");
+    if (hl_started_late) tell_what_was_there();
     begun_ms = hl_birth_ms();
     hl_gc_count = hl_ruby.version ? wait_for_ruby : tenths_of_seconds;
     hl_visit_prepare();
@@ -351,20 +377,15 @@ static void stay_inert(void) {
     errno = saved;
 }
 
-static void begin(void) {
-    if (!is_wanted()) {
-        stay_inert();
-        return;
-    }
-    hl_preload_put_first();
+/* 0 or -errno; then the life has ended. */
+static int begin_counting(void) {
     hl_exit_report_prepare();
     hl_leak_file_prepare();
     int failed = make_ready();
     if (failed) {
         hl_flight_remove();
         give_up();
-        hl_say("cannot start: %s: the program runs without accounting", strerror(-failed));
-        return;
+        return failed;
     }
     hl_life_step = hl_lifecycle_step;
     hl_lane_call_at_end(thread_ends);
@@ -372,14 +393,87 @@ static void begin(void) {
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
     madvise(&hl_gate, sizeof(hl_gate), MADV_WIPEONFORK);
     hl_lane_own(&hl_thread);
+    if (hl_started_late) hl_gc_count(); /* the VM is there: it is attached to before another thread counts */
     hl_life = HL_LIFE_ACTIVE;
-    hl_real_kept = hl_real_chunked && !hl_block_tail_size ? HL_TRAILER_SIZE : 0;
+    hl_real_kept = hl_real_chunked && !hl_block_tail_size && !hl_started_late ? HL_TRAILER_SIZE : 0;
     hl_gate_open();
     hl_leak_file_expect(1);
     hl_companion_begin();
+    return 0;
+}
+
+static void begin(void) {
+    if (!is_wanted()) {
+        stay_inert();
+        return;
+    }
+    hl_preload_put_first();
+    if (hl_options.off) {
+        forward_from_now_on(HL_LIFE_READY);
+        return;
+    }
+    const int failed = begin_counting();
+    if (failed) hl_say("cannot start: %s: the program runs without accounting", strerror(-failed));
+}
+
+/* ---- late start ---- */
+
+/* No trailer of before fits any more: what carries one is an older block now. */
+static void choose_another_key(void) {
+    hl_trailer_key = (hl_trailer_key ^ hl_clock_ns(CLOCK_MONOTONIC)) * 0x9e3779b97f4a7c15ull | 1;
+}
+
+/* The same flight, sites and lanes; all counts are 0 again. */
+static int begin_again(void) {
+    struct hl_flight_header *header = hl_flight.header;
+    if (header->pid != (uint32_t)getpid()) return -ECHILD;
+    choose_another_key();
+    hl_lane_begin_again();
+    hl_location_epochs_move_all();
+    tell_what_was_there();
+    header->started_ns = hl_flight_now();
+    header->stopped_ns = 0;
+    if (hl_options.objects && hl_ruby.attached) hl_objects_ask();
+    hl_life = HL_LIFE_ACTIVE;
+    hl_gate_open();
+    return 0;
+}
+
+int hl_lifecycle_start(const char *options) {
+    if (hl_life == HL_LIFE_ACTIVE) return -EALREADY;
+    if (hl_life != HL_LIFE_READY && hl_life != HL_LIFE_STOPPED) return -ENOTSUP;
+    if (hl_ruby.version && !(hl_ruby.ruby_native_thread_p() && hl_ruby.ruby_thread_has_gvl_p())) return -EPERM;
+    const int saved = hl_guard_enter(&hl_thread);
+    hl_options.objects = 0;
+    hl_options_add(options);
+    hl_options.blocks = hl_options.quarantine = hl_options.off = 0; /* older blocks have no tail */
+    int failed = hl_elders_begin();
+    hl_started_late = 1;
+    if (!failed) failed = hl_life == HL_LIFE_READY ? begin_counting() : begin_again();
+    if (!failed) hl_gate.forwards = 0;
+    hl_guard_leave(&hl_thread, saved);
+    return failed;
+}
+
+int hl_lifecycle_stop(void) {
+    if (!has_flight() || hl_life != HL_LIFE_ACTIVE) return -ESRCH;
+    if (hl_block_tail_size) return -ENOTSUP;
+    if (hl_ruby.attached && hl_objects_on()) hl_objects_stop();
+    const int saved = hl_guard_enter(&hl_thread);
+    if (hl_recording() && hl_recorder_take_turn(1)) {
+        hl_recorder_set(HEAPLINE_RECORD_END);
+        hl_recorder_end_turn();
+    }
+    if (hl_thread.own) hl_lane_publish(hl_thread.own);
+    hl_leak_file_expect(0);
+    hl_flight.header->stopped_ns = hl_flight_now();
+    forward_from_now_on(HL_LIFE_STOPPED);
+    hl_guard_leave(&hl_thread, saved);
+    return 0;
 }
 
 HL_COLD void hl_lifecycle_step(void) {
+    if (hl_life == HL_LIFE_STOPPED) hl_gate.forwards = 1; /* a child: its gate was wiped */
     if (hl_life != HL_LIFE_WAITING && hl_life != HL_LIFE_ACTIVE) return;
     if (hl_life == HL_LIFE_WAITING && environ) {
         const int saved = hl_guard_enter(&hl_thread);

@@ -16,6 +16,10 @@
  * finds the gate closed. */
 void hl_lifecycle_step(void);
 
+/* Begin to count, and end it: heapline_start and heapline_stop. */
+int hl_lifecycle_start(const char *options);
+int hl_lifecycle_stop(void);
+
 /* This process is about to end without running destructors. */
 void hl_lifecycle_last_call(int status);
 

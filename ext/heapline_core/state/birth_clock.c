@@ -85,6 +85,10 @@ static uint32_t advance(uint64_t generation, uint64_t ms, int apart) {
     return tick;
 }
 
+uint32_t hl_birth_newest(void) {
+    return tick_of(hl_load64(&state));
+}
+
 uint32_t hl_birth_tick(uint64_t generation, uint64_t now_ms) {
     begin(now_ms);
     return advance(generation, now_ms, 0);

@@ -44,6 +44,9 @@ uint64_t hl_birth_ms(void);
 /* A generation is first seen, at `now_ms`: the tick of what is born in it. */
 uint32_t hl_birth_tick(uint64_t generation, uint64_t now_ms);
 
+/* The newest tick so far. */
+uint32_t hl_birth_newest(void);
+
 /* Begin a tick for a baseline, whose generation will be this one. */
 void hl_birth_begin_baseline(uint64_t generation, uint64_t now_ms);
 

@@ -8,6 +8,7 @@
 union hl_gate hl_gate __attribute__((aligned(4096)));
 HL_THREAD_LOCAL struct hl_thread hl_thread;
 enum hl_life hl_life;
+uint32_t hl_started_late;
 void (*hl_life_step)(void);
 uint32_t hl_recording_on;
 HL_HOT uint64_t hl_trailer_key;

@@ -29,7 +29,10 @@
  * HL_GATE_TRACKING: blocks are kept besides (block_map.h), or a recording goes on. */
 enum { HL_GATE_CLOSED = 0, HL_GATE_OPEN = 1, HL_GATE_TRACKING = 2, HL_GATE_SHORT = HL_GATE_OPEN | 4 };
 union hl_gate {
-    uint32_t open;
+    struct {
+        uint32_t open;
+        uint32_t forwards; /* 1: READY or STOPPED, so that what is called then need look no further */
+    };
     char page[4096];
 };
 extern union hl_gate hl_gate HL_HIDDEN;
@@ -42,10 +45,15 @@ enum hl_life {
     HL_LIFE_UNSTARTED = 0, /* nothing resolved yet */
     HL_LIFE_STARTING = 1,  /* this very thread is resolving: serve it from the boot arena */
     HL_LIFE_WAITING = 2,   /* forwarding; libc has not set up the environment yet */
-    HL_LIFE_INERT = 3,     /* forwarding for ever: no Ruby, not wanted, or failed */
-    HL_LIFE_ACTIVE = 4     /* counting; the gate is open, unless a fork just closed it */
+    HL_LIFE_ACTIVE = 3,    /* counting; the gate is open, unless a fork just closed it */
+    HL_LIFE_INERT = 4,     /* forwarding for ever: no Ruby, not wanted, or failed */
+    HL_LIFE_READY = 5,     /* forwarding, until it is started (HEAPLINE=off) */
+    HL_LIFE_STOPPED = 6    /* forwarding, until it is started again; the flight is as it was */
 };
 extern enum hl_life hl_life;
+
+/* 1: the accounting began after the program did, so there are blocks without a trailer, and without room for one. */
+extern uint32_t hl_started_late HL_HIDDEN;
 
 /* Bring the life forward as far as possible now (hl_lifecycle_step): for hooks of the VM that find the gate closed
  * while the life is active, in a forked child. */

@@ -21,7 +21,7 @@ static const struct {
     {"sites", &hl_options.sites, 1},   {"objects", &hl_options.objects, 0},
     {"blocks", &hl_options.blocks, 0}, {"internal", &hl_options.internal, 0},
     {"any", &hl_options.any, 0},       {"quarantine", &hl_options.quarantine, 0},
-    {"core", &hl_options.core, 0},
+    {"core", &hl_options.core, 0},     {"off", &hl_options.off, 0},
 };
 
 static void read_entry(const char *entry, size_t length) {
@@ -33,14 +33,17 @@ static void read_entry(const char *entry, size_t length) {
     }
 }
 
-void hl_options_read(void) {
-    const char *text = secure_getenv("HEAPLINE");
-    const char *top = secure_getenv("HEAPLINE_TOP");
+void hl_options_add(const char *text) {
     while (text && *text) {
         size_t length = strcspn(text, ",");
         read_entry(text, length);
         text += length + (text[length] == ',');
     }
+}
+
+void hl_options_read(void) {
+    const char *top = secure_getenv("HEAPLINE_TOP");
+    hl_options_add(secure_getenv("HEAPLINE"));
     if (top) hl_options.top_pid = (uint32_t)hl_parse_number(&top);
     if (top && *top++ == '-') hl_options.top_ticks = hl_parse_number(&top);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct hl_options {
+    uint32_t off;        /* ready to be started (heapline_start), and nothing more */
     uint32_t quiet;      /* no report at the end */
     uint32_t keep;       /* the flight file stays after a normal end */
     uint32_t output;     /* the report goes to a file */
@@ -29,6 +30,8 @@ extern struct hl_options hl_options;
 
 /* Read HEAPLINE and HEAPLINE_TOP. Ignored in set-user-ID programs. */
 void hl_options_read(void);
+/* Read more of them, in the syntax of HEAPLINE. */
+void hl_options_add(const char *text);
 
 /* The directory for flight files into `path`: HEAPLINE_DIR, else $XDG_RUNTIME_DIR/heapline, else
  * /dev/shm/heapline-UID. What is cut here is longer than any path that the kernel takes. */

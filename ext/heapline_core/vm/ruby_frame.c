@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "flight/elders.h"
 #include "flight/flight.h"
 #include "flight/site_table.h"
 #include "platform/probe.h"
@@ -52,17 +53,23 @@ static int is_object(hl_value value) {
 
 /* ---- is this ec alive? ---- */
 
+/* A block that is older than a late start: what runs with the GVL lives. */
+HL_COLD static int is_living_elder(const void *block) {
+    return hl_elder_is_watched(block) || (hl_ruby_may_be_asked() && hl_elder_watch(block));
+}
+
 /* A block of the VM's carries our trailer while it lives, erased before it is freed. Nothing is asked of the allocator:
- * the block may be gone. `usable` is that of the first of its kind: glibc may give 16 bytes more. */
+ * the block may be gone. `usable` is that of the first of its kind: glibc may give 16 bytes more, and one that is older
+ * than a late start had no room for a trailer. */
 static int block_is_alive(const char *block, size_t usable) {
     if ((uintptr_t)block & 15) return 0;
-    for (size_t more = 0; more <= 16; more += 16) {
+    for (size_t more = 0; more <= 32; more += 16) {
         uint64_t word;
-        if (hl_probe(&word, block + usable + more - HL_TRAILER_SIZE, sizeof(word))) return 0;
+        if (hl_probe(&word, block + usable + more - HL_TRAILER_SIZE, sizeof(word))) break;
         if (!hl_trailer_valid(word, block) || !(word >> HL_SITE_SHIFT)) continue;
-        return hl_trailer_watch((void *)(uintptr_t)block, usable + more);
+        if (hl_block_watch((void *)(uintptr_t)block, usable + more)) return 1;
     }
-    return 0;
+    return HL_UNLIKELY(hl_started_late) && is_living_elder(block);
 }
 
 /* The block that holds an ec begins at its fiber. */
@@ -246,7 +253,7 @@ HL_COLD static void see_ractors(int direct, hl_value label) {
 /* Have our free tell when the code goes (W2). */
 static int watch(uint64_t encoded) {
     void *block = (void *)(uintptr_t)encoded;
-    return hl_trailer_watch(block, hl_block_usable(block));
+    return hl_block_watch(block, hl_block_usable(block)) || (HL_UNLIKELY(hl_started_late) && is_living_elder(block));
 }
 
 int hl_ruby_line_of_frame(struct hl_frame frame, struct hl_ruby_line *line, char *buffer, size_t size) {

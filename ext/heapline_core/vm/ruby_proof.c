@@ -178,7 +178,7 @@ static int is_fiber(unsigned word) {
     const size_t usable = hl_real_usable((void *)(uintptr_t)fiber) - hl_block_tail_size;
     return usable > distance && usable < 2 * PAGE &&
            !hl_probe(&trailer, (const char *)(uintptr_t)fiber + usable - HL_TRAILER_SIZE, sizeof(trailer)) &&
-           hl_trailer_valid(trailer, (const void *)(uintptr_t)fiber) && trailer >> HL_SITE_SHIFT;
+           (hl_started_late || (hl_trailer_valid(trailer, (const void *)(uintptr_t)fiber) && trailer >> HL_SITE_SHIFT));
 }
 
 /* ---- the frames ---- */

@@ -176,7 +176,7 @@ void hl_ruby_believe(const struct hl_ruby_layout *layout, intptr_t ec_offset) {
         hl_ruby.lasting_thread = thread;
     } else {
         const size_t usable = hl_block_usable(thread);
-        hl_ruby.thread_usable = hl_trailer_read(thread, usable, &trailer) ? usable : 0;
+        hl_ruby.thread_usable = hl_started_late || hl_trailer_read(thread, usable, &trailer) ? usable : 0;
     }
     main_ractor = layout->thread_ractor ? ractor_of(ec) : NULL;
     __atomic_store_n(&hl_ruby_ec_offset, ec_offset, __ATOMIC_RELEASE); /* who finds an ec finds the rest */
@@ -257,7 +257,8 @@ void hl_ruby_distrust(const char *reason) {
 
 int hl_ruby_attach(void (*ended)(void)) {
     if (hl_ruby.attached) return 1;
-    if (!thread_class || !*thread_class || getpid() != (pid_t)syscall(SYS_gettid)) return 0;
+    if (!thread_class || !*thread_class) return 0;
+    if (!hl_started_late && getpid() != (pid_t)syscall(SYS_gettid)) return 0; /* the VM boots */
     if (!hl_ruby.ruby_native_thread_p()) return 0;
     hl_value thread = hl_ruby.rb_thread_current();
     if (!thread || thread & 7 || (*(uintptr_t *)thread & 0x1f) != 0x0c /* T_DATA */) return 0;

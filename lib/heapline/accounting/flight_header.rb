@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "older_memory"
 require_relative "own_figures"
 require_relative "process_identity"
 
@@ -44,8 +45,9 @@ module Heapline
         def process(raw)
           { pid: raw[:pid], parent: raw[:parent], start_ticks: raw[:start_ticks],
             forked_from: nonzero(raw[:forked_from]), forked_from_ticks: raw[:forked_from_ticks], command: command(raw),
-            ruby: nonempty(raw[:ruby]), allocator: nonempty(raw[:allocator]), started_at: time(raw[:started_ns]),
-            state: state(raw), threads: raw[:threads], attribution: ATTRIBUTION[raw[:attribution]],
+            ruby: nonempty(raw[:ruby]), allocator: nonempty(raw[:allocator]), threads: raw[:threads],
+            started_at: time(raw[:started_ns] - raw[:late_ns]), older: OlderMemory.of(raw),
+            stopped_at: time(raw[:stopped_ns]), state: state(raw), attribution: ATTRIBUTION[raw[:attribution]],
             layout: layout(raw[:layout]), **ended(raw) }
         end
 

@@ -54,7 +54,14 @@ module Heapline
           threads: snapshot.threads, started_at: time(snapshot.started_at), ended_at: time(snapshot.ended_at),
           taken_at: time(snapshot.taken_at), gc_count: snapshot.gc_count, generation: snapshot.generation,
           baseline_number: snapshot.baseline, baseline_kind: snapshot.baseline_kind,
-          baseline_at: time(snapshot.baseline_at) }
+          baseline_at: time(snapshot.baseline_at), late_start: late_start(snapshot.older),
+          stopped_at: time(snapshot.stopped_at) }
+      end
+
+      # null where all is counted.
+      def late_start(older)
+        older && { at: time(older.counted_at), after_seconds: older.after.round(3), older_bytes: older.bytes,
+                   older_frees: older.frees, older_bytes_freed: older.bytes_freed }
       end
 
       def memory(snapshot)

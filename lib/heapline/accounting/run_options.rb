@@ -39,6 +39,8 @@ module Heapline
                    help: "keep the lines in core files: heapline core needs no flight file then"),
         Option.new(key: :any, kind: :flag, switch: ["--any"],
                    help: "account programs that are not Ruby too, by library, function and line"),
+        Option.new(key: :off, kind: :flag, switch: ["--off"],
+                   help: "count nothing until the program calls Heapline.start"),
         Option.new(key: :internal, kind: :flag, switch: ["--internal"],
                    help: "show methods of Ruby's own that are written in Ruby (<internal:array>:246) as lines"),
         Option.new(key: :sites, kind: :count, switch: ["--sites N"],

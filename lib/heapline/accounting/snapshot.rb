@@ -24,7 +24,7 @@ module Heapline
       ATTRIBUTES = %i[pid start_ticks parent forked_from forked_from_ticks command ruby allocator started_at ended_at
                       state generation gc_count baseline baseline_at baseline_kind peak_bytes peak_at own_bytes
                       flight_bytes threads attribution layout quiet failures figures taken_at moved_bytes sites objects
-                      totals row_count site_count kinds written].freeze
+                      totals row_count site_count kinds written older stopped_at].freeze
       # What is known of all sites where `sites` may be some of them.
       OF_ALL = %i[totals row_count site_count kinds written].freeze
       GROUPS = {

@@ -31,9 +31,10 @@ module Heapline
 
       # Array of sentences.
       def notes
-        @snapshot.failures.map do |name, count|
+        failures = @snapshot.failures.map do |name, count|
           "#{Units.count(count)} #{Text::FAILURES.fetch(name, name.to_s)}"
         end
+        [@snapshot.older&.words, *failures].compact
       end
 
       private

@@ -78,7 +78,13 @@ module Heapline
                  snapshot.allocator && @terminal.inert(snapshot.allocator)]
         first, *rest = @terminal.wrap(["heapline  #{parts.compact.first}", *parts.compact.drop(1)],
                                       indent: "  ")
-        [first.sub("heapline", @terminal.style("heapline", :bold)), *rest]
+        [first.sub("heapline", @terminal.style("heapline", :bold)), *rest, *counted(snapshot)]
+      end
+
+      # From when to when, where that is not the whole life of the process.
+      def counted(snapshot)
+        stopped = snapshot.stopped_at && "counting ended at #{snapshot.stopped_at.strftime("%Y-%m-%d %H:%M:%S")}"
+        [snapshot.older&.words, stopped].compact.flat_map { |words| @terminal.wrap(["  #{words}"], indent: "  ") }
       end
 
       def command(snapshot)

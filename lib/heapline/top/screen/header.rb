@@ -52,6 +52,7 @@ module Heapline
         def state(now)
           return @terminal.style(now.root.state.to_s, :red) if now.root.state != :running
           return @terminal.style("stopped", :red) if now.stopped
+          return @terminal.style("counting ended", :red) if now.root.stopped_at
 
           @terminal.style("paused", :yellow) if @view.paused
         end

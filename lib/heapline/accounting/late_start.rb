@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require_relative "run_options"
+
+# Beginning to count in a program that runs, and ending it.
+module Heapline
+  class << self
+    # Begin to count in this process, which was started with `heapline --off` (HEAPLINE=off), or in which `stop` was
+    # called. What is allocated from now on is counted exactly; what was there before is at no line, and reports say how
+    # much it is. From any thread, again and again: each start begins at 0. objects: account Ruby objects too. keep: the
+    # flight file stays after the end of the process.
+    #
+    # Returns true; false where it is counted already. Raises NotEnabled without the preload, and Error in a child of a
+    # process in which `stop` was called.
+    def start(objects: false, keep: false)
+      begun = Native.start(Accounting::RunOptions.to_env({ objects: objects, keep: keep }))
+      Accounting::LateStart.show_frames if begun
+      begun
+    rescue SystemCallError => e
+      raise Error, Accounting::LateStart.reason(e)
+    end
+
+    # End it: malloc and free are forwarded and nothing more. The flight file stays as it is until the process ends or
+    # starts again, and `heapline report PID` reads it. Returns true; false where nothing is counted. Raises NotEnabled
+    # without the preload, and Error under `--blocks`.
+    def stop
+      Native.stop
+    rescue SystemCallError => e
+      raise Error, Accounting::LateStart.reason(e)
+    end
+  end
+
+  module Accounting
+    # What a late start needs of Ruby.
+    # @api private
+    module LateStart
+      # The core compares frames of this code with what Ruby says of them (docs/architecture.md, "Never guess"): lines
+      # of several methods, and strings so short that they lie in their object, as this path.
+      FRAMES = <<~RUBY
+        def self.outer(depth)
+          Native.look or inner { Native.look }
+          depth.zero? or outer(depth - 1)
+        end
+
+        def self.inner
+          Native.look or
+            yield
+        end
+
+        def self.show_frames
+          Native.look or
+            outer(1) or
+            Native.look
+        end
+      RUBY
+      module_eval(FRAMES, "heapline", 1)
+
+      REASONS = {
+        Errno::ENOTSUP => "counting neither begins late nor ends where blocks are kept (--blocks, --mwrap)",
+        Errno::ECHILD => "counting was stopped in the process that this one was forked from: it cannot begin here"
+      }.freeze
+
+      def self.reason(error)
+        REASONS.fetch(error.class) { "counting could not begin: #{Error.reason(error)}" }
+      end
+    end
+  end
+end

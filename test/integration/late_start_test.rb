@@ -1,0 +1,127 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "stringio"
+require "heapline/accounting/json"
+require "heapline/accounting/text"
+require "support/flight_run"
+
+# Counting that begins in a program that runs, and ends there.
+class LateStartTest < Minitest::Test
+  include FlightRun
+
+  LIB = Heapline::TestHelper::LIB
+  # Threads allocate at full speed all the time, at lines and in fibers that are older than the start.
+  BEFORE = <<~RUBY
+    require "heapline"
+    def older(size) = "y" * size
+    def exact(size) = "e" * size # 3
+    OLD = Array.new(20_000) { |i| "o" * (100 + i % 3000) }
+    $run, kept = true, Array.new(3) { [] }
+    FIBER = Fiber.new { loop { Fiber.yield(older(70_001)) } }
+    FIBER.resume
+    THREADS = kept.map { |mine| Thread.new { while $run; mine << older(4_000); mine.shift(200) if mine.size > 400; end } }
+    Thread.pass until kept.all? { |mine| mine.size > 100 }
+  RUBY
+
+  def test_what_is_allocated_after_the_start_is_counted_to_the_byte
+    run = fly(<<~RUBY, heapline: "off", options: ["-I", LIB])
+      #{BEFORE}
+      p Heapline.enabled?, Heapline.stop
+      p Thread.new { Heapline.start(keep: true) }.value, Heapline.start, Heapline.enabled?
+      K = Array.new(1000) { |i| exact(5_000 + i) }
+      F = Array.new(200) { FIBER.resume }
+      OLD.clear
+      GC.start
+      child = fork { C = Array.new(50) { exact(30_000) }; exit!(0) }
+      Process.wait(child)
+      $run = false
+      THREADS.each(&:join)
+      p child, Heapline.stop, Heapline.enabled?, Heapline.stop
+      N = Array.new(1000) { exact(7_000) }
+    RUBY
+    assert_empty run.error
+    child = run.output.lines[5].to_i
+    assert_equal ["false", "false", "true", "false", "true", child.to_s, "true", "false", "false"], run.output.split
+    assert_counted(run.snapshot)
+    assert_live_identity(run.paths)
+    assert_exact(50, 50 * 30_001, at(run.snapshot(child), 3), :growth_bytes)
+    assert_says(run.snapshot)
+  end
+
+  # Each start begins at 0; the process does not grow, and what earlier starts counted is older.
+  def test_it_begins_and_ends_again_and_again
+    run = fly(<<~RUBY, heapline: "off,quiet", options: ["-I", LIB])
+      #{BEFORE}
+      keep = []
+      cycle = lambda do
+        Heapline.start or abort "start"
+        10.times { keep << exact(9_000) }
+        row = Heapline["\#{__FILE__}:3"]
+        own = Heapline.snapshot.then { |all| all.own_bytes + all.flight_bytes }
+        Heapline.stop or abort "stop"
+        keep.shift(10)
+        [row.allocations / 10, row.growth_bytes / 90_010, own]
+      end
+      found = Array.new(60) { cycle.call }
+      puts found.map { |calls, bytes, _| [calls, bytes] }.uniq.inspect, found.last.last - found[9].last
+      child = fork { Heapline.start rescue print $!.class, " " }
+      Process.wait(child)
+      $run = false
+      THREADS.each(&:join)
+      Heapline.start
+      OLD.clear
+      puts Heapline.snapshot.older.bytes > 1_000_000, $?.success?
+    RUBY
+    assert_empty run.error
+    found, grown, *rest = run.output.lines(chomp: true)
+    assert_equal "[[1, 1]]", found
+    assert_operator grown.to_i, :<, 100_000
+    assert_equal ["Heapline::Error true", "true"], rest
+    assert_empty run.paths
+  end
+
+  def test_what_keeps_blocks_is_not_ended
+    run = fly('begin; require "heapline"; Heapline.stop; rescue Heapline::Error => e; puts e.message; end',
+              heapline: "blocks,quiet", options: ["-I", LIB])
+    assert_equal "counting neither begins late nor ends where blocks are kept (--blocks, --mwrap)\n", run.output
+  end
+
+  private
+
+  def at(snapshot, line)
+    snapshot.find { |site| site.location.lineno == line && site.location.path.end_with?("program.rb") }
+  end
+
+  def assert_counted(snapshot)
+    assert_equal :frames, snapshot.attribution
+    assert_exact(1000, (5_001..6_000).sum, at(snapshot, 3), :live_bytes)
+    older = at(snapshot, 2) # of the threads, and of the fiber
+    assert_operator older.allocations, :>, 200
+    assert_operator older.live_bytes, :>=, 200 * 70_002
+    assert_equal older.bytes_allocated - older.bytes_freed, older.live_bytes
+    assert_nil at(snapshot, 4) # what the older blocks are of
+    assert_empty snapshot.failures
+  end
+
+  # What the VM itself may take at the line, pages of its heap and what a GC needs, are few blocks.
+  def assert_exact(blocks, bytes, site, figure)
+    assert_includes 0..200_000, site.public_send(figure) - bytes
+    assert_includes 0..20, site.public_send(figure.to_s.sub("bytes", "blocks")) - blocks
+  end
+
+  # 20,000 blocks of 1,600 bytes in the mean.
+  def assert_says(snapshot)
+    older = snapshot.older
+    assert_operator older.bytes, :>, 32_000_000
+    assert_operator older.frees, :>, 19_000
+    assert_includes 28_000_000..older.bytes, older.bytes_freed
+    text = StringIO.new.tap { |io| Heapline::Accounting::Text.new(env: {}).render(snapshot, io) }.string
+    assert_match(/^  counting began \S+ \w+ after the program did: [\d.]+ MB were there before and are at no line/, text)
+    assert_match(/^  counting ended at \d{4}-/, text)
+    json = JSON.parse(StringIO.new.tap { |io| Heapline::Accounting::Json.new.render(snapshot, io) }.string)
+    assert_equal older.bytes, json.dig("process", "late_start", "older_bytes")
+    assert json.dig("process", "stopped_at")
+  end
+end
