@@ -7,6 +7,7 @@
 #include "glibc.hpp"
 #include "image.hpp"
 #include "preload.hpp"
+#include "ruby_heap.hpp"
 
 namespace heapline {
 namespace corefile {
@@ -18,6 +19,7 @@ struct Owner {
     std::unique_ptr<Image> image;
     std::unique_ptr<Glibc> glibc;
     std::unique_ptr<Preload> preload;
+    std::unique_ptr<RubyHeap> heap; /* where heapline was not there */
     int kept_flight = -1;
     Busy work;
 };
@@ -73,6 +75,9 @@ VALUE read_core(VALUE self) {
             auto glibc = std::make_unique<Glibc>(*image);
             auto preload = std::make_unique<Preload>(*image);
             if (preload->found()) preload->add_up(job, *glibc);
+            std::unique_ptr<RubyHeap> heap;
+            if (!preload->found()) heap = std::make_unique<RubyHeap>(*image, job, *glibc);
+            at->heap = std::move(heap);
             at->kept_flight = preload->kept_flight(job);
             at->image = std::move(image);
             at->glibc = std::move(glibc);
@@ -96,6 +101,10 @@ VALUE facts(VALUE self) {
     put(hash, "bytes", ULL2NUM(owner.image->file_bytes()));
     put(hash, "missing_bytes", ULL2NUM(owner.image->missing_bytes()));
     put(hash, "preloaded", owner.preload->found() ? Qtrue : Qfalse);
+    put(hash, "ruby", owner.heap && owner.heap->found() ? Qtrue : Qfalse);
+    put(hash, "used_bytes", owner.heap ? ULL2NUM(owner.heap->used_bytes()) : Qnil);
+    put(hash, "used_blocks", owner.heap ? ULL2NUM(owner.heap->used_blocks()) : Qnil);
+    put(hash, "left_out", owner.heap && owner.heap->left_out() ? Qtrue : Qfalse);
     put(hash, "glibc", owner.preload->over_glibc() ? Qtrue : Qfalse);
     put(hash, "problem", text(owner.image->problem()));
     put(hash, "flight", text(owner.preload->flight()));
@@ -123,6 +132,28 @@ VALUE arena_rows(VALUE self) {
     return rows;
 }
 
+/* class_rows -> Array of [name, objects, bytes of their slots, bytes of C blocks] */
+VALUE class_rows(VALUE self) {
+    const Owner &owner = read_owner(self);
+    VALUE rows = rb_ary_new();
+    if (!owner.heap) return rows;
+    for (const RubyHeap::Class &row : owner.heap->classes())
+        rb_ary_push(rows, rb_ary_new_from_args(4, text(row.name), ULL2NUM(row.objects), ULL2NUM(row.slot_bytes),
+                                               ULL2NUM(row.block_bytes)));
+    return rows;
+}
+
+/* frame_rows -> Array of [thread, path, line, label or nil], of each thread the innermost first */
+VALUE frame_rows(VALUE self) {
+    const Owner &owner = read_owner(self);
+    VALUE rows = rb_ary_new();
+    if (!owner.heap) return rows;
+    for (const RubyHeap::Frame &row : owner.heap->frames())
+        rb_ary_push(rows,
+                    rb_ary_new_from_args(4, UINT2NUM(row.thread), text(row.path), UINT2NUM(row.line), text(row.label)));
+    return rows;
+}
+
 } // namespace
 
 } // namespace corefile
@@ -141,5 +172,7 @@ void Init_corefile(void) {
     rb_define_method(core, "read", RUBY_METHOD_FUNC(read_core), 0);
     rb_define_method(core, "facts", RUBY_METHOD_FUNC(facts), 0);
     rb_define_method(core, "live_rows", RUBY_METHOD_FUNC(live_rows), 0);
+    rb_define_method(core, "class_rows", RUBY_METHOD_FUNC(class_rows), 0);
+    rb_define_method(core, "frame_rows", RUBY_METHOD_FUNC(frame_rows), 0);
     rb_define_method(core, "arena_rows", RUBY_METHOD_FUNC(arena_rows), 0);
 }

@@ -81,6 +81,7 @@ Image::Image(const std::string &path, const Job &job) : cache_(windows) {
 
 Image::~Image() {
     close(fd_);
+    for (const auto &file : files_) close(file.second);
 }
 
 void Image::open_file(const std::string &path, const Job &job) {
@@ -182,13 +183,13 @@ void Image::read_files(const char *note, size_t size) {
         return value;
     };
     if (size < 2 * sizeof(uint64_t)) return;
-    const uint64_t count = at(0);
+    const uint64_t count = at(0), unit = at(1);
     if (count > most_parts - std::min(most_parts, mappings_.size()) || (2 + 3 * count) * sizeof(uint64_t) > size)
         return;
     const char *name = note + (2 + 3 * count) * sizeof(uint64_t), *const end = note + size;
     for (size_t i = 0; i < count && name < end; i++) {
         const size_t length = strnlen(name, static_cast<size_t>(end - name));
-        mappings_.push_back({at(2 + 3 * i), at(3 + 3 * i), std::string(name, length)});
+        mappings_.push_back({at(2 + 3 * i), at(3 + 3 * i), at(4 + 3 * i) * unit, std::string(name, length)});
         name += length + 1;
     }
 }
@@ -247,6 +248,35 @@ bool Image::across(uint64_t address, void *to, size_t size) {
         size -= part;
     }
     return true;
+}
+
+int Image::file_of(const Mapping &mapping) {
+    const auto known = files_.find(mapping.path);
+    if (known != files_.end()) return known->second;
+    char there[page_bytes], here[page_bytes];
+    struct stat status;
+    int fd = -1;
+    for (const Mapping &first : mappings_) {
+        if (first.path != mapping.path || first.offset || fd >= 0) continue;
+        if (!read(first.begin, there, page_bytes) || memcmp(there, ELFMAG, SELFMAG) != 0) continue;
+        fd = open(mapping.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
+                        read_up_to(fd, here, page_bytes, 0) != page_bytes || memcmp(here, there, page_bytes) != 0)) {
+            close(fd);
+            fd = -1;
+        }
+    }
+    return files_[mapping.path] = fd;
+}
+
+bool Image::read_file(uint64_t address, void *to, size_t size) {
+    auto after = std::upper_bound(mappings_.begin(), mappings_.end(), address,
+                                  [](uint64_t one, const Mapping &other) { return one < other.begin; });
+    if (after == mappings_.begin()) return false;
+    const Mapping &mapping = *std::prev(after);
+    if (address >= mapping.end || size > mapping.end - address) return false;
+    const int fd = file_of(mapping);
+    return fd >= 0 && read_up_to(fd, static_cast<char *>(to), size, mapping.offset + (address - mapping.begin)) == size;
 }
 
 std::string Image::text(uint64_t address, size_t most) {

@@ -13,6 +13,7 @@
 #define HEAPLINE_COREFILE_IMAGE_HPP
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ class Image {
     };
     /* A mapping of a file's. */
     struct Mapping {
-        uint64_t begin, end;
+        uint64_t begin, end, offset;
         std::string path;
     };
 
@@ -61,6 +62,9 @@ class Image {
     bool read(uint64_t address, void *to, size_t size) {
         return size <= window_bytes - address % window_bytes ? inside(address, to, size) : across(address, to, size);
     }
+    /* The same of what was mapped from a library or program and left out of the core: from that file, where it is there
+     * and begins as in the core. No other file is read, whatever the core says. */
+    bool read_file(uint64_t address, void *to, size_t size);
     /* The word there, or 0. */
     uint64_t word(uint64_t address) {
         uint64_t value = 0;
@@ -102,6 +106,7 @@ class Image {
     bool inside(uint64_t address, void *to, size_t size);
     bool across(uint64_t address, void *to, size_t size);
     void fill(Window &window, uint64_t begin);
+    int file_of(const Mapping &mapping);
     void open_file(const std::string &path, const Job &job);
     void unpack(File &file, const Job &job);
     void read_headers(const std::string &path);
@@ -116,6 +121,7 @@ class Image {
     std::string command_;
     std::vector<Segment> segments_;
     std::vector<Mapping> mappings_;
+    std::map<std::string, int> files_; /* their descriptors; -1: not the one that was mapped */
     std::vector<Window> cache_;
 };
 

@@ -8,6 +8,7 @@
 #include "../../ext/heapline_corefile/glibc.hpp"
 #include "../../ext/heapline_corefile/image.hpp"
 #include "../../ext/heapline_corefile/preload.hpp"
+#include "../../ext/heapline_corefile/ruby_heap.hpp"
 #include "../../ext/heapline_corefile/spool.hpp"
 #include "../../ext/heapline_heap/source.hpp"
 
@@ -26,6 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
         Glibc glibc(image);
         Preload preload(image);
         preload.add_up(job, glibc);
+        const RubyHeap heap(image, job, glibc);
         uint64_t bytes = 0;
         for (const Preload::Live &live : preload.live()) bytes += live.bytes;
         if (bytes > size * 2) abort(); /* no byte is counted twice */

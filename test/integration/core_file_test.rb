@@ -111,6 +111,40 @@ class CoreFileTest < Minitest::Test
     File.rename("#{flight}.away", flight)
   end
 
+  # Of a process without heapline: as many objects as it has, and the lines of its threads as Ruby tells them.
+  PLAIN = <<~'RUBY'
+    class Planted; def initialize; @text = "p" * 5000; end; end
+    module Inner; class Another < Planted; end; end
+    $kept = [Array.new(777) { Planted.new }, Array.new(55) { Inner::Another.new }]
+    def deep(depth) = depth.zero? ? Thread.stop : deep(depth - 1)
+    threads = Array.new(2) { |i| Thread.new { deep(3 + i) } }
+    Thread.pass until threads.all?(&:stop?)
+    at = threads.map { |thread| thread.backtrace_locations.drop(1).map { |line| "#{line.path}:#{line.lineno}" } }
+    $stdout.syswrite(at.inspect + "\n")
+    $stdin.gets
+  RUBY
+
+  def test_without_heapline
+    Dir.mktmpdir("heapline-core") do |dir|
+      File.write(program = File.join(dir, "program.rb"), PLAIN)
+      IO.popen([RbConfig.ruby, "--disable-gems", program], "r+") do |io|
+        lines = io.gets
+        system("gcore", "-o", File.join(dir, "core"), io.pid.to_s, out: File::NULL, err: File::NULL)
+        io.puts
+        objects_and_lines(json("core", File.join(dir, "core.#{io.pid}")), lines)
+      end
+    end
+  end
+
+  def objects_and_lines(answer, lines)
+    classes = answer["classes"].to_h { |row| [row["class"], row] }
+    assert_equal [777, 55], %w[Planted Inner::Another].map { |name| classes.dig(name, "objects") }
+    assert_operator classes.dig("String", "object_bytes"), :>, 832 * 5000
+    threads = answer.select { |key,| key.start_with?("thread_") }.values
+    found = threads.map { |frames| frames.map { |frame| frame["location"] } }
+    JSON.parse(lines).each { |thread| assert_includes found, thread }
+  end
+
   def test_what_is_no_core
     _, err, status = run_heapline("core", __FILE__)
     assert_equal ["heapline: #{__FILE__} is not a core file\n", 3], [err, status]

@@ -12,10 +12,16 @@ module Heapline
     # `heapline core FILE`: what a dead process held, by line.
     class CoreCommand < Command::Base
       USAGE_LINE = "core [options] FILE"
-      SUMMARY = "Show which lines held the memory of a process that left a core file"
+      SUMMARY = "Show what held the memory of a process that left a core file"
       COLUMNS = [Figures::Columns::Column.new(key: :live_bytes, title: "live", figure: :live_bytes, unit: :bytes),
                  Figures::Columns::Column.new(key: :live_blocks, title: "blocks", figure: :live_blocks,
                                               unit: :count)].freeze
+      CLASS_COLUMNS = [Figures::Columns::Column.new(key: :object_bytes, title: "bytes", figure: :object_bytes,
+                                                    unit: :bytes),
+                       Figures::Columns::Column.new(key: :slot_bytes, title: "slots", figure: :slot_bytes,
+                                                    unit: :bytes),
+                       Figures::Columns::Column.new(key: :objects, title: "objects", figure: :objects,
+                                                    unit: :count)].freeze
 
       def call(argv)
         path, *others = parse(argv)
@@ -46,7 +52,43 @@ module Heapline
 
       def sheet(path, core)
         Table::Sheet.new(kind: :core, title: "heapline core", dumps: [about(path, core.facts)],
-                         parts: [totals(core.rows), listing(core.rows)], problems: core.problems)
+                         parts: core.by_line? ? [totals(core.rows), listing(core.rows)] : ruby_parts(core),
+                         problems: core.problems)
+      end
+
+      # Without heapline: what Ruby's own heap and glibc's arenas tell.
+      def ruby_parts(core)
+        threads = core.frames.group_by(&:thread).map { |number, frames| thread(number, frames) }
+        [memory(core), classes(core.classes), *threads]
+      end
+
+      def memory(core)
+        bytes, arenas = core.arena_bytes
+        used, blocks = core.facts.values_at(:used_bytes, :used_blocks)
+        Table::Statement.new(key: :memory, separator: " · ",
+                             data: { arena_bytes: bytes, arenas: arenas, used_bytes: used, used_blocks: blocks },
+                             parts: ["#{Units.bytes(bytes)} in #{Units.count(arenas)} arena#{"s" if arenas != 1} of glibc",
+                                     "#{Units.bytes(used)} in #{Units.count(blocks)} blocks in use or in caches",
+                                     "#{Units.bytes([bytes - used, 0].max)} free"])
+      end
+
+      def classes(rows)
+        large = rows.sort_by { |row| [-row.object_bytes, row.name.b] }
+        Table::Listing.new(key: :classes, title: "Objects", rows: first_of(large), total: rows.size,
+                           columns: CLASS_COLUMNS, sorted: :object_bytes, name: "class",
+                           label: ->(row) { Table::Label.new(text: row.name) }, data: ->(row) { { class: row.name } })
+      end
+
+      def thread(number, frames)
+        Table::Listing.new(key: :"thread_#{number}", title: "Thread #{number}", rows: first_of(frames),
+                           total: frames.size, columns: [], name: "location",
+                           label: ->(row) { Table::Label.new(place: row.location, text: row.label) },
+                           data: ->(row) { { location: row.location, label: row.label } })
+      end
+
+      def first_of(rows)
+        top = @options.fetch(:top, 20)
+        top.zero? ? rows : rows.first(top)
       end
 
       def about(path, facts)
@@ -62,9 +104,8 @@ module Heapline
       end
 
       def listing(rows)
-        top = @options.fetch(:top, 20)
         large = rows.sort_by { |row| [-row.live_bytes, row.location.to_s.b] }
-        Table::Listing.new(key: :sites, title: "Lines", rows: top.zero? ? large : large.first(top), total: rows.size,
+        Table::Listing.new(key: :sites, title: "Lines", rows: first_of(large), total: rows.size,
                            columns: COLUMNS, sorted: :live_bytes, name: "location",
                            label: ->(row) { Table::Label.new(place: row.location.to_s) },
                            data: ->(row) { { location: row.location.to_s } })

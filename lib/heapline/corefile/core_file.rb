@@ -9,6 +9,20 @@ module Heapline
     # A line and what lived there: place is "path:line", via the library where it is not the VM.
     Row = Struct.new(:location, :live_blocks, :live_bytes)
 
+    # A class of Ruby's objects. object_bytes: their slots and the C blocks that they lead to.
+    ClassRow = Struct.new(:name, :objects, :slot_bytes, :block_bytes) do
+      def object_bytes
+        slot_bytes + block_bytes
+      end
+    end
+
+    # A line that a thread was in.
+    Frame = Struct.new(:thread, :path, :lineno, :label) do
+      def location
+        "#{path}:#{lineno}"
+      end
+    end
+
     # A core file of a process that heapline was preloaded into: what lived, from the trailers of its blocks, and where
     # that was asked for, from its flight file.
     class CoreFile
@@ -21,9 +35,32 @@ module Heapline
         @path = path
         @core = Native::CoreFile.new(path).read
         @facts = @core.facts
-        demand_heapline
+        demand_memory
+        return unless by_line?
+
         @flight = flight || kept || @facts[:flight]
         raise Error, "#{path}: the process kept its lines in memory only, and cores leave that out" unless @flight
+      end
+
+      # Was heapline there? Then there are rows, else classes and frames.
+      def by_line?
+        @facts[:preloaded]
+      end
+
+      # Array of ClassRow
+      def classes
+        @core.class_rows.map { |row| ClassRow.new(*row) }
+      end
+
+      # Array of Frame: of each thread the innermost first. Calls of C are at the lines that called.
+      def frames
+        @core.frame_rows.map { |row| Frame.new(*row) }
+      end
+
+      # Bytes that glibc's arenas have from the kernel, and how many arenas there are.
+      def arena_bytes
+        rows = @core.arena_rows
+        [rows.sum { |row| row[1] }, rows.size]
       end
 
       # Array of Row, one a location, in no order. What was asked for inside quiet is in none.
@@ -33,15 +70,14 @@ module Heapline
 
       # Array of String: what could not be read.
       def problems
-        [*cut, *arenas]
+        [*cut, *arenas, *left_out]
       end
 
       private
 
-      def demand_heapline
-        return if @facts[:preloaded] && @facts[:glibc] && !@core.arena_rows.empty?
-        raise Error, "#{@path}: heapline was not preloaded into this process, or was an earlier one" unless
-          @facts[:preloaded]
+      def demand_memory
+        return if by_line? ? @facts[:glibc] && !@core.arena_rows.empty? : @facts[:ruby]
+        raise Error, "#{@path}: neither heapline nor objects of Ruby 3.1 or newer are in it" unless by_line?
 
         raise Error, "#{@path}: glibc's arenas are not in it; other allocators' blocks cannot be found"
       end
@@ -82,6 +118,10 @@ module Heapline
 
         other = raw[:pid] == @facts[:pid] ? "an earlier or later process #{raw[:pid]}" : "process #{raw[:pid]}"
         raise Error, "#{@flight} is of #{other}, the core of #{@facts[:pid]}"
+      end
+
+      def left_out
+        @facts[:left_out] ? ["it has more blocks than are looked at: bytes of classes are without some of them"] : []
       end
 
       # Array of String

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ruby's objects and threads in a core, of any process, whatever its version: nothing of the VM is looked up by a
+ * symbol or a version, what is looked for proves itself. (Ruby 3.1 to 4.1.)
+ *
+ * H1  A page of the heap leads to its description, which leads back to where its slots begin, and these fill the page.
+ * H2  Where a class keeps its name is where most classes have a string that is a constant's name.
+ * H3  A thread leads to its execution context, which leads back to it, and its frames lie in its own stack.
+ * H4  No more memory is taken for it than for eight million blocks and a million classes; what is above is left out.
+ */
+#ifndef HEAPLINE_COREFILE_RUBY_HEAP_HPP
+#define HEAPLINE_COREFILE_RUBY_HEAP_HPP
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "../heapline_heap/job.hpp"
+#include "glibc.hpp"
+#include "image.hpp"
+
+namespace heapline {
+namespace corefile {
+
+class RubyHeap {
+  public:
+    struct Class {
+        std::string name; /* of the nearest class with one; "(IMEMO)" … of what has no class */
+        uint64_t objects = 0, slot_bytes = 0;
+        uint64_t block_bytes = 0; /* of the C blocks that its objects begin with a pointer to, each once */
+    };
+    struct Frame {
+        uint32_t thread; /* from 1 */
+        std::string path, label;
+        uint32_t line; /* 0: not known */
+    };
+
+    RubyHeap(Image &image, const Job &job, Glibc &glibc);
+
+    bool found() const {
+        return !pages_.empty();
+    }
+    const std::vector<Class> &classes() const {
+        return classes_;
+    }
+    /* The innermost first; frames of C are their callers'. */
+    const std::vector<Frame> &frames() const {
+        return frames_;
+    }
+    /* Of the arenas, what glibc keeps in its caches included. */
+    uint64_t used_bytes() const {
+        return used_bytes_;
+    }
+    uint64_t used_blocks() const {
+        return used_blocks_;
+    }
+
+    /* So many that some were not looked at: bytes of classes lack those. */
+    bool left_out() const {
+        return used_blocks_ > blocks_.size();
+    }
+
+  private:
+    struct Page {
+        uint64_t begin, slots; /* where it and its first slot lie */
+        uint32_t slot_bytes, count;
+    };
+    struct Block {
+        uint64_t begin, bytes;
+    };
+    /* From a class to its name: a word of it or of what a word of it leads to, or a value in a table of that. */
+    struct Way {
+        uint64_t place = 0, key = 0, outer = 0;
+        size_t classes = 0; /* that have their name there */
+    };
+
+    void find_pages(const Job &job);
+    bool read_page(uint64_t address, uint64_t page_bytes, Page &page);
+    const Page *page_of(uint64_t slot) const;
+    bool is_slot(uint64_t address) const;
+    uint64_t type_at(uint64_t slot);
+    std::string string_at(uint64_t value);
+    std::string constant_at(uint64_t value);
+    uint64_t table_of(uint64_t klass);
+    uint64_t in_table(uint64_t table, uint64_t key);
+    std::string name_by(const Way &way, uint64_t klass);
+    void find_names(const std::vector<uint64_t> &classes);
+    std::string name_of(uint64_t klass);
+    void find_blocks(const Job &job, Glibc &glibc);
+    uint64_t claim(uint64_t address);
+    void count(const Job &job);
+    bool read_thread(uint64_t thread);
+    size_t read_frames(uint64_t end, uint64_t frame, uint64_t frame_bytes, std::vector<Frame> &frames);
+    uint32_t line_at(uint64_t body, uint64_t pc);
+    uint32_t line_of(uint64_t insns, uint64_t position);
+
+    Image &image_;
+    uint64_t page_bytes_ = 0;
+    std::vector<Page> pages_; /* by address */
+    Way names_;
+    uint64_t super_ = 0; /* where a class has its superclass */
+    std::vector<Block> blocks_;
+    std::vector<bool> claimed_;
+    uint64_t used_bytes_ = 0, used_blocks_ = 0;
+    std::vector<Class> classes_;
+    std::vector<uint64_t> data_; /* objects of T_DATA */
+    std::vector<Frame> frames_;
+    uint32_t threads_ = 0;
+};
+
+} // namespace corefile
+} // namespace heapline
+
+#endif
