@@ -138,7 +138,8 @@ class CoreFileTest < Minitest::Test
 
   def objects_and_lines(answer, lines)
     classes = answer["classes"].to_h { |row| [row["class"], row] }
-    assert_equal [777, 55], %w[Planted Inner::Another].map { |name| classes.dig(name, "objects") }
+    planted = classes.fetch_values("Planted", "Inner::Another")
+    assert_equal([777, 55], planted.map { |row| row["objects"] })
     assert_operator classes.dig("String", "object_bytes"), :>, 832 * 5000
     threads = answer.select { |key,| key.start_with?("thread_") }.values
     found = threads.map { |frames| frames.map { |frame| frame["location"] } }

@@ -67,7 +67,7 @@ module Heapline
         used, blocks = core.facts.values_at(:used_bytes, :used_blocks)
         Table::Statement.new(key: :memory, separator: " · ",
                              data: { arena_bytes: bytes, arenas: arenas, used_bytes: used, used_blocks: blocks },
-                             parts: ["#{Units.bytes(bytes)} in #{Units.count(arenas)} arena#{"s" if arenas != 1} of glibc",
+                             parts: ["#{Units.bytes(bytes)} in glibc's arenas (#{Units.count(arenas)})",
                                      "#{Units.bytes(used)} in #{Units.count(blocks)} blocks in use or in caches",
                                      "#{Units.bytes([bytes - used, 0].max)} free"])
       end
