@@ -24,6 +24,7 @@
 #include "account/location.h"
 #include "allocator/preload_order.h"
 #include "allocator/real_malloc.h"
+#include "door/door.h"
 #include "flight/elders.h"
 #include "flight/flight.h"
 #include "flight/library.h"
@@ -407,11 +408,11 @@ static void begin(void) {
         stay_inert();
         return;
     }
-    hl_preload_put_first();
-    if (hl_options.off) {
+    if (hl_options.off || hl_loaded_late()) {
         forward_from_now_on(HL_LIFE_READY);
         return;
     }
+    hl_preload_put_first();
     const int failed = begin_counting();
     if (failed) hl_say("cannot start: %s: the program runs without accounting", strerror(-failed));
 }
@@ -452,6 +453,10 @@ int hl_lifecycle_start(const char *options) {
     if (!failed) failed = hl_life == HL_LIFE_READY ? begin_counting() : begin_again();
     if (!failed) hl_gate.forwards = 0;
     hl_guard_leave(&hl_thread, saved);
+    if (failed || !hl_loaded_late()) return failed;
+    hl_door_unloading = hl_location_epochs_move_all;
+    failed = hl_door_open();
+    if (failed) hl_lifecycle_stop();
     return failed;
 }
 
@@ -459,6 +464,7 @@ int hl_lifecycle_stop(void) {
     if (!has_flight() || hl_life != HL_LIFE_ACTIVE) return -ESRCH;
     if (hl_block_tail_size) return -ENOTSUP;
     if (hl_ruby.attached && hl_objects_on()) hl_objects_stop();
+    hl_door_close();
     const int saved = hl_guard_enter(&hl_thread);
     if (hl_recording() && hl_recorder_take_turn(1)) {
         hl_recorder_set(HEAPLINE_RECORD_END);

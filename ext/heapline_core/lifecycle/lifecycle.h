@@ -3,7 +3,7 @@
  * The room lifecycle.
  *   owns: what happens when: start, fork, exec and end, and what other processes ask for
  *   invariant: the order of all steps stands in lifecycle.c; a failure of ours ends in plain forwarding
- *   uses: platform, allocator, state, flight, vm, account, record, objects, leaks
+ *   uses: platform, allocator, door, state, flight, vm, account, record, objects, leaks
  *
  * Start, fork and end of accounting in this process: the one ordered list of what happens when.
  */
