@@ -7,8 +7,8 @@
 
 /* Define the functions that read flight files (flight_binding.c) and what their headers
  * say and ask (header_binding.c), those that reach the preloaded core (core_binding.c),
- * those for Ruby objects (object_binding.c), the class that reads growth logs (growth_binding.c) and twins
- * (twin_binding.c) on Heapline::Native. Called once, from Init_native, with the GVL. */
+ * those for Ruby objects (object_binding.c), the class that reads growth logs (growth_binding.c), twins
+ * (twin_binding.c) and calls in other processes (injector_binding.c) on Heapline::Native. Called once, from Init_native, with the GVL. */
 void rbhl_define_flight(VALUE native);
 void rbhl_define_header(VALUE native, VALUE flight_error);
 void rbhl_define_core(VALUE native, VALUE not_enabled);
@@ -16,6 +16,7 @@ void rbhl_define_growth(VALUE native);
 void rbhl_define_objects(VALUE native, VALUE not_enabled);
 void rbhl_define_twin(VALUE native);
 void rbhl_define_heap_pages(VALUE native);
+void rbhl_define_injector(VALUE native);
 void rbhl_define_leaks(VALUE native, VALUE not_enabled);
 
 /* The core's function of that name into `slot`; 0 without the preload, or where it is of another version. */

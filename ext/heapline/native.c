@@ -19,5 +19,6 @@ RUBY_FUNC_EXPORTED void Init_native(void) {
     rbhl_define_objects(native, rb_const_get(heapline, rb_intern("NotEnabled")));
     rbhl_define_twin(native);
     rbhl_define_heap_pages(native);
+    rbhl_define_injector(native);
     rbhl_define_leaks(native, rb_const_get(heapline, rb_intern("NotEnabled")));
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Visiting a process that waits, by struct hl_visit_door: the other side of ext/heapline_core/lifecycle/visit.h.
- *
- * A child of its own without exit signal does it: a tracer's end lets go of whom it traces, so nothing can stay
- * stopped, whoever is killed when, and the caller sees no SIGCHLD. The visited thread's registers are changed in one
- * step, the last one.
+ * Visiting a process that waits, by struct hl_visit_door: the other side of ext/heapline_core/lifecycle/visit.h. How a
+ * thread is stopped stands in tracer.h.
  */
 #ifndef RBHL_VISITOR_H
 #define RBHL_VISITOR_H

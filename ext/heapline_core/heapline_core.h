@@ -30,6 +30,17 @@ int heapline_look(void);
  * where blocks are kept. */
 int heapline_stop(void);
 
+/* Attach and detach from outside: see lifecycle/arrival.h, which has the contract of both. Called in a thread that was
+ * stopped; read by who stopped it. */
+struct heapline_arrival {
+    uint64_t asked, answered; /* how often */
+    uint64_t pause_ns;        /* that the answer took, of Ruby's threads */
+    int32_t result;           /* of heapline_start or heapline_stop; -ESRCH: no thread of Ruby's came */
+    uint32_t waits_elsewhere; /* the thread waits in code that is not Ruby's: the answer comes when that returns */
+};
+extern struct heapline_arrival heapline_arrival;
+void heapline_arrive(const char *text, uint64_t what, void *frame, uint64_t interrupted);
+
 /* An open descriptor of this process's flight file, or -1. Owned by the core: do not close it, do not move its offset.
  */
 int heapline_flight_fd(void);

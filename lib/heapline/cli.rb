@@ -13,6 +13,8 @@ module Heapline
     # name => [its file, its class]
     COMMANDS = {
       "run" => ["accounting/run_command", "Accounting::RunCommand"],
+      "attach" => ["attach/attach_command", "Attach::AttachCommand"],
+      "detach" => ["attach/detach_command", "Attach::DetachCommand"],
       "env" => ["accounting/env_command", "Accounting::EnvCommand"],
       "report" => ["report/report_command", "Report::ReportCommand"],
       "snapshot" => ["report/snapshot_command", "Report::SnapshotCommand"],
@@ -49,7 +51,7 @@ module Heapline
     }.freeze
     # What a person wants to do => the commands for it. `heap` stands for those of two words.
     PURPOSES = {
-      "Find what grows" => %w[run report top baseline growth log snapshot diff core],
+      "Find what grows" => %w[run attach detach report top baseline growth log snapshot diff core],
       "Explain RSS" => %w[rss trim pages code],
       "Ask about Ruby objects" => %w[heap stack],
       "Find what C code lost" => %w[leaks test],

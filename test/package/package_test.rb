@@ -87,13 +87,14 @@ class PackageTest < Minitest::Test
   end
 
   # A command => its words, in an order in which each finds what the one before has left. PID: a process that runs; ASK:
-  # the same where the command waits for its answer; CORE: its core file. What follows a |: it is ended by Ctrl-C once
-  # that has been written.
+  # the same where the command waits for its answer; OFF: one that counts nothing yet; CORE: a core file. What follows a
+  # |: it is ended by Ctrl-C once that has been written.
   COMMANDS = {
     "help" => "", "version" => "", "doctor" => "", "env" => "", "completion" => "bash", "heap" => "", "ps" => "",
     "run" => "-o run.heapline RUBY -e 42", "report" => "run.heapline -o report.html",
     "diff" => "run.heapline run.heapline", "snapshot" => "PID -o now.heapline", "top" => "--once PID", "rss" => "ASK",
-    "trim" => "ASK", "baseline" => "ASK", "log" => "--every 0.1 -o log.jsonl PID | log.jsonl",
+    "trim" => "ASK", "attach" => "OFF", "detach" => "OFF", "baseline" => "ASK",
+    "log" => "--every 0.1 -o log.jsonl PID | log.jsonl",
     "growth" => "log.jsonl", "serve" => "--port 0 | heapline serves", "stack" => "ASK",
     "pages" => "ASK", "code" => "ASK", "heap dump" => "ASK -o a.json", "heap histo" => "a.json",
     "heap stat" => "a.json", "heap diff" => "a.json a.json", "heap find" => "a.json Hash",
@@ -106,12 +107,13 @@ class PackageTest < Minitest::Test
     require File.join(ROOT, "lib/heapline/cli")
     assert_equal Heapline::CLI::COMMANDS.keys.sort, COMMANDS.keys.sort
     with_program(dir) do |pid|
+      off = program(dir, "--off")
       core = core_of(dir, pid)
       COMMANDS.each do |name, words|
         next if words == "CORE" && !core
 
         words = words.sub("ASK", "--timeout 300 PID").sub("PID", pid.to_s).sub("RUBY", RbConfig.ruby)
-                     .sub("CORE", core.to_s)
+                     .sub("OFF", "--timeout 300 #{off}").sub("CORE", core.to_s)
         words, sign = words.split(" | ")
         command = [*heapline(dir), *name.split, *words.to_s.split]
         sign ? assert_goes_on(dir, command, sign) : assert_runs(dir, *command)
@@ -130,14 +132,22 @@ class PackageTest < Minitest::Test
   BUSY = "puts 'ready'; $stdout.flush; loop { sleep 0.005; Array.new(50) { |i| i.to_s * 9 } }"
 
   def with_program(dir)
+    yield program(dir, "--objects", "--blocks")
+  ensure
+    @programs.each do |pid|
+      Process.kill(:KILL, pid)
+      Process.wait(pid)
+    end
+  end
+
+  # The pid of one that runs.
+  def program(dir, *options)
     reader, writer = IO.pipe
-    pid = Process.spawn(@home, *heapline(dir), *%w[--quiet --objects --blocks], RbConfig.ruby, "-e", BUSY, out: writer)
+    pid = Process.spawn(@home, *heapline(dir), "--quiet", *options, RbConfig.ruby, "-e", BUSY, out: writer)
+    (@programs ||= []) << pid
     writer.close
     assert_equal "ready\n", reader.gets
-    yield pid
-  ensure
-    Process.kill(:KILL, pid)
-    Process.wait(pid)
+    pid
   end
 
   # It runs until Ctrl-C, which comes when it has made a file of that name or said that.

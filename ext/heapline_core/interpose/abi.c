@@ -12,6 +12,7 @@
 #include "heapline_core.h"
 #include "leaks/block_list.h"
 #include "leaks/leak_scan.h"
+#include "lifecycle/arrival.h"
 #include "lifecycle/companion.h"
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/twin_errand.h"
@@ -23,7 +24,6 @@
 #include "state/guard.h"
 #include "state/trailer.h"
 #include "vm/heap_pages.h"
-#include "vm/ruby_proof.h"
 #include "vm/ruby_vm.h"
 
 enum { TAG_BYTES = 255 };
@@ -42,15 +42,15 @@ HL_EXPORT int heapline_start(const char *options) {
 }
 
 HL_EXPORT int heapline_look(void) {
-    if (!heapline_enabled() || hl_ruby.public_only != HL_UNTIL_PROVEN) return 1;
-    const int saved = hl_guard_enter(&hl_thread);
-    hl_ruby_proof_look();
-    hl_guard_leave(&hl_thread, saved);
-    return hl_ruby.public_only != HL_UNTIL_PROVEN;
+    return !heapline_enabled() || hl_lifecycle_look();
 }
 
 HL_EXPORT int heapline_stop(void) {
     return heapline_enabled() ? hl_lifecycle_stop() : -ESRCH;
+}
+
+HL_EXPORT void heapline_arrive(const char *text, uint64_t what, void *frame, uint64_t interrupted) {
+    hl_arrival_come(text, what, frame, interrupted != 0);
 }
 
 HL_EXPORT int heapline_flight_fd(void) {

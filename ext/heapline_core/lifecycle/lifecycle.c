@@ -51,6 +51,7 @@
 #include "vm/jit_compiler.h"
 #include "vm/native_stack.h"
 #include "vm/object_heap.h"
+#include "vm/ruby_proof.h"
 #include "vm/ruby_vm.h"
 
 extern char **environ;
@@ -458,6 +459,14 @@ int hl_lifecycle_start(const char *options) {
     failed = hl_door_open();
     if (failed) hl_lifecycle_stop();
     return failed;
+}
+
+int hl_lifecycle_look(void) {
+    if (hl_ruby.public_only != HL_UNTIL_PROVEN) return 1;
+    const int saved = hl_guard_enter(&hl_thread);
+    hl_ruby_proof_look();
+    hl_guard_leave(&hl_thread, saved);
+    return hl_ruby.public_only != HL_UNTIL_PROVEN;
 }
 
 int hl_lifecycle_stop(void) {

@@ -16,6 +16,9 @@
  * finds the gate closed. */
 void hl_lifecycle_step(void);
 
+/* After a start, while it counts: see heapline_look. */
+int hl_lifecycle_look(void);
+
 /* Begin to count, and end it: heapline_start and heapline_stop. */
 int hl_lifecycle_start(const char *options);
 int hl_lifecycle_stop(void);

@@ -14,15 +14,18 @@ module Heapline
       Section = Struct.new(:type, :offset, :bytes, :link)
       LOAD = 1
       NAME_MOST = 4096 # bytes
+      ENTRY = 24 # bytes of a symbol
       SYMBOLS = 2
       DYNAMIC_SYMBOLS = 11
       FUNCTIONS = [2, 10].freeze # STT_FUNC, STT_GNU_IFUNC
+      EXPORTED = [1, *FUNCTIONS].freeze # STT_OBJECT
 
       def initialize(path)
         Input.open(path, pipe: false) { |input| read(input) }
       rescue InputError
-        @segments = @exported = []
+        @segments = []
         @named = false
+        @symbols = @strings = ""
       end
 
       # Has it a table of all its symbols? If not, tools take the nearest exported one for the function's name.
@@ -48,9 +51,21 @@ module Heapline
         before(address)&.name
       end
 
+      # The address of what is exported by that name, a function or data, or nil. Names are not taken apart for that.
+      def address_of(name)
+        places = places_of("#{name}\0".b)
+        @words ||= @symbols.unpack("L<*")
+        (0...@words.size).step(ENTRY / 4) do |word|
+          found = symbol(word * 4, EXPORTED) if places.include?(@words[word])
+          return found[4] if found
+        end
+        nil
+      end
+
       private
 
       def before(address)
+        @exported ||= functions
         index = @exported.bsearch_index { |symbol| symbol.address > address } || @exported.size
         @exported[index - 1] if index.positive?
       end
@@ -63,7 +78,7 @@ module Heapline
         @segments = table(file, 56, head.unpack1("@32Q<"), *head.unpack("@54S<S<")).filter_map { |row| segment(row) }
         sections = table(file, 64, head.unpack1("@40Q<"), *head.unpack("@58S<S<")).map { |row| section(row) }
         @named = sections.any? { |each| each.type == SYMBOLS }
-        @exported = functions(file, sections, sections.find { |each| each.type == DYNAMIC_SYMBOLS })
+        take_symbols(file, sections, sections.find { |each| each.type == DYNAMIC_SYMBOLS })
       end
 
       # least: bytes that a row must have.
@@ -90,19 +105,37 @@ module Heapline
         Section.new(type, offset, size, link)
       end
 
-      # Sorted by address.
-      def functions(file, sections, symbols)
-        return [] unless symbols
+      def take_symbols(file, sections, symbols)
+        @symbols = @strings = ""
+        return unless symbols
 
         names = sections[symbols.link] or file.fail_with("is damaged: its symbols have no names")
-        strings = part(file, names.offset, names.bytes)
-        entries = table(file, 24, symbols.offset, 24, symbols.bytes / 24).map { |entry| entry.unpack("L<CCS<Q<Q<") }
-        entries.select { |_, info, _, index, *| FUNCTIONS.include?(info & 15) && index.positive? }
-               .map do |name, _, _, _, address, size|
-          Symbol.new(address, size,
-                     strings.byteslice(name, NAME_MOST).to_s.unpack1("Z*"))
-        end
-               .sort_by(&:address)
+        @strings = part(file, names.offset, names.bytes)
+        @symbols = table(file, ENTRY, symbols.offset, ENTRY, symbols.bytes / ENTRY).join
+      end
+
+      # The fields of a symbol of this file that is one of these types; nil of any other.
+      def symbol(offset, types)
+        entry = @symbols.byteslice(offset, ENTRY).unpack("L<CCS<Q<Q<")
+        entry if types.include?(entry[1] & 15) && entry[3].positive?
+      end
+
+      # Where a name stands among the names: it may be the end of a longer one.
+      def places_of(name)
+        places = []
+        from = -1
+        places << from while (from = @strings.index(name, from + 1))
+        places
+      end
+
+      # Sorted by address.
+      def functions
+        entries = (0...@symbols.bytesize).step(ENTRY).filter_map { |offset| symbol(offset, FUNCTIONS) }
+        entries.map { |name, _, _, _, address, size| Symbol.new(address, size, name_at(name)) }.sort_by(&:address)
+      end
+
+      def name_at(place)
+        @strings.byteslice(place, NAME_MOST).to_s.unpack1("Z*")
       end
     end
   end

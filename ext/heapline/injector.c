@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "injector.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "signal_frame.h"
+#include "tracer.h"
+
+enum {
+    PAGE = 4096,
+    ROOM = 64 * 1024,      /* of stack, for what is called */
+    SCANNED = 1024 * 1024, /* of stack, for handlers */
+    CHUNK_WORDS = 4096
+};
+static const uint64_t ALL_SIGNALS = ~(uint64_t)0;
+
+struct work {
+    const struct rbhl_injection *asked;
+    struct rbhl_thread_state state;
+    struct rbhl_frame frame;
+    uint64_t words[CHUNK_WORDS + RBHL_FRAME_CONTEXT];
+    uint64_t stopped_ns;
+};
+
+static uint64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static size_t read_memory(pid_t thread, uint64_t address, void *to, size_t bytes) {
+    const struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
+    const ssize_t count = process_vm_readv(thread, &here, 1, &there, 1, 0);
+    return count < 0 ? 0 : (size_t)count;
+}
+
+/* ---- is it a safe place (I3) ---- */
+
+/* Those in which no allocator and no loader waits. Their locks are futexes, of another kind. */
+static int waits_safely(const struct user_regs_struct *registers) {
+    static const short calls[] = {SYS_read,   SYS_poll,       SYS_ppoll,     SYS_select,      SYS_pselect6,
+                                  SYS_accept, SYS_accept4,    SYS_recvfrom,  SYS_recvmsg,     SYS_wait4,
+                                  SYS_waitid, SYS_epoll_wait, SYS_nanosleep, SYS_epoll_pwait, SYS_clock_nanosleep};
+    if (!rbhl_was_interrupted(registers)) return 0;
+    if ((long)registers->orig_rax == SYS_futex) return (registers->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        if (calls[i] == (long)registers->orig_rax) return 1;
+    return 0;
+}
+
+static int is_avoided(const struct rbhl_injection *asked, uint64_t pc) {
+    for (size_t i = 0; i < asked->avoided_count; i++)
+        if (pc - asked->avoided[i].begin < asked->avoided[i].end - asked->avoided[i].begin) return 1;
+    return 0;
+}
+
+/* Is there the context of a signal's handler on its stack? */
+static int is_in_handler(struct work *work) {
+    const pid_t thread = work->asked->thread;
+    const uint64_t from = work->state.registers.rsp & ~(uint64_t)7;
+    for (uint64_t at = from; at < from + SCANNED; at += (uint64_t)CHUNK_WORDS * sizeof(*work->words)) {
+        const size_t count = read_memory(thread, at, work->words, sizeof(work->words)) / sizeof(*work->words);
+        for (size_t i = 0; i + RBHL_FRAME_CONTEXT < count; i++)
+            if (work->words[i] && rbhl_looks_like_context(&work->words[i + 1], at + i * sizeof(*work->words))) return 1;
+        if (count < CHUNK_WORDS) break;
+    }
+    return 0;
+}
+
+/* A byte of each page. */
+static int has_room(const struct work *work) {
+    enum { PAGES = ROOM / PAGE };
+    struct iovec pages[PAGES];
+    char bytes[PAGES];
+    const struct iovec here = {bytes, sizeof(bytes)};
+    for (uintptr_t i = 0; i < PAGES; i++)
+        pages[i] = (struct iovec){(void *)(uintptr_t)(work->state.registers.rsp - (i + 1) * PAGE), 1};
+    return process_vm_readv(work->asked->thread, &here, 1, pages, PAGES, 0) == (ssize_t)sizeof(bytes);
+}
+
+/* ---- the call ---- */
+
+static enum rbhl_injected of_error(int error) {
+    return error == ESRCH || error == ENOENT ? RBHL_INJECT_GONE : RBHL_INJECT_FORBIDDEN;
+}
+
+/* The thread is stopped. */
+static enum rbhl_injected enter(struct work *work) {
+    const struct rbhl_injection *asked = work->asked;
+    struct user_regs_struct registers;
+    int failed = rbhl_thread_read(asked->thread, &work->state);
+    if (failed) return of_error(-failed);
+    registers = work->state.registers;
+    const int waits = waits_safely(&registers);
+    if (!waits && (rbhl_was_interrupted(&registers) || is_avoided(asked, registers.rip))) return RBHL_INJECT_UNSAFE;
+    if (rbhl_has_signal(asked->thread) || is_in_handler(work)) return RBHL_INJECT_UNSAFE;
+    if (!has_room(work)) return RBHL_INJECT_NO_ROOM;
+    failed = rbhl_frame_build(&work->state, waits, asked->returning, asked->text, asked->text_bytes, &work->frame);
+    if (failed) return RBHL_INJECT_FORBIDDEN;
+    const struct iovec here = {work->frame.image, work->frame.bytes},
+                       there = {(void *)(uintptr_t)work->frame.address, work->frame.bytes};
+    if (process_vm_writev(asked->thread, &here, 1, &there, 1, 0) != (ssize_t)work->frame.bytes)
+        return RBHL_INJECT_NO_ROOM;
+    rbhl_enter_function(&registers, asked->function, work->frame.address);
+    registers.rdi = work->frame.text;
+    registers.rsi = asked->number;
+    registers.rdx = work->frame.context;
+    registers.rcx = (unsigned long long)waits;
+    if (ptrace(PTRACE_SETREGS, asked->thread, NULL, &registers)) return of_error(errno); /* the one step (I1) */
+    ptrace(PTRACE_SETSIGMASK, asked->thread, (void *)(uintptr_t)sizeof(ALL_SIGNALS), &ALL_SIGNALS);
+    return RBHL_INJECTED;
+}
+
+static int inject(void *argument) {
+    struct work *work = argument;
+    int status;
+    if (rbhl_frame_prepare()) return RBHL_INJECT_FORBIDDEN;
+    const uint64_t before = now();
+    const int failed = rbhl_trace_stop(work->asked->thread, &status);
+    if (failed && failed != -EAGAIN) return (int)of_error(-failed);
+    const enum rbhl_injected done = failed ? RBHL_INJECT_UNSAFE : enter(work);
+    rbhl_trace_let_go(work->asked->thread, status);
+    work->stopped_ns = now() - before;
+    return (int)done;
+}
+
+enum rbhl_injected rbhl_inject(struct rbhl_injection *injection) {
+    struct work *work =
+        mmap(NULL, sizeof(*work), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (work == MAP_FAILED) return RBHL_INJECT_LOST;
+    work->asked = injection;
+    const int done = rbhl_trace(inject, work);
+    injection->stopped_ns = work->stopped_ns;
+    munmap(work, sizeof(*work));
+    return done < 0 ? RBHL_INJECT_LOST : (enum rbhl_injected)done;
+}

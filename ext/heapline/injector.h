@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Has a thread of another process call a function there, with nothing of ours in that process yet.
+ *
+ * I1  The thread returns by itself. What is put on its stack is what the kernel puts there for a signal's handler: the
+ *     function returns into rt_sigreturn, which restores all registers, vectors and signal mask. The tracer changes the
+ *     registers in one step and lets go. Killed before, it has left bytes below the stack; killed after, nothing more.
+ * I2  Only that thread stops, for less than a millisecond; all others run on. So whoever holds a lock that the function
+ *     needs gives it back.
+ * I3  It is called at a safe place alone: in a system call that waits, of those that no allocator or loader makes, or
+ *     in code outside of `avoided` (C library, loader, what defines malloc); in no handler of a signal; with no signal
+ *     on its way; with room on its stack. Elsewhere the thread is let go at once, and who called tries again.
+ * I4  Signals wait while the function runs. The system call is made again as the kernel would have; what the kernel
+ *     does not resume (epoll_wait, a time that is relative) begins anew.
+ */
+#ifndef RBHL_INJECTOR_H
+#define RBHL_INJECTOR_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+enum rbhl_injected {
+    RBHL_INJECTED,
+    RBHL_INJECT_UNSAFE, /* not here: in the allocator, the loader, a handler */
+    RBHL_INJECT_NO_ROOM,
+    RBHL_INJECT_FORBIDDEN,
+    RBHL_INJECT_GONE,
+    RBHL_INJECT_LOST /* the tracer came to no end */
+};
+
+struct rbhl_range {
+    uintptr_t begin, end;
+};
+
+struct rbhl_injection {
+    pid_t thread;
+    uintptr_t function, returning; /* `returning`: code of the process that calls rt_sigreturn */
+    const char *text;              /* the first argument: a copy of it on the thread's stack */
+    size_t text_bytes;
+    uint64_t number; /* the second */
+    const struct rbhl_range *avoided;
+    size_t avoided_count;
+    uint64_t stopped_ns; /* out: for how long the tracer had it stopped */
+};
+
+/* From any thread, with or without the GVL. The third argument of the function is the frame that it returns to
+ * (ucontext_t), which it may change; the fourth: does the thread make a system call again there? */
+enum rbhl_injected rbhl_inject(struct rbhl_injection *injection);
+
+#endif

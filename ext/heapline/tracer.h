@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread of another process, stopped for a moment: what visitor.c and injector.c share.
+ *
+ * A child of its own without exit signal does it: a tracer's end lets go of whom it traces, so nothing can stay
+ * stopped, whoever is killed when, and the caller sees no SIGCHLD. The thread's registers are changed in one step, the
+ * last one. x86-64 alone, as the core is.
+ */
+#ifndef RBHL_TRACER_H
+#define RBHL_TRACER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+/* The beginning of a file of /proc/PID; its length, or -errno. */
+ssize_t rbhl_read_proc(pid_t pid, const char *name, char *text, size_t size);
+
+/* Have a child that shares nothing with the caller but what it copied do this (no malloc); after 5 s it is ended. What
+ * `work` returns, 0 to 255, or -1 where it came to no end. */
+int rbhl_trace(int (*work)(void *argument), void *argument);
+
+/* In that child: stop the thread, 0 or -errno; `*status` is for letting go. -EAGAIN: it stopped for something else. */
+int rbhl_trace_stop(pid_t thread, int *status);
+/* A signal that was on its way goes with it. */
+void rbhl_trace_let_go(pid_t thread, int status);
+
+/* Was a system call that waited interrupted by the stop, and is to be made again? */
+int rbhl_was_interrupted(const struct user_regs_struct *registers);
+/* Is a signal on its way that is to end its wait? */
+int rbhl_has_signal(pid_t thread);
+/* The kernel begins nothing again; the machine is as at the beginning of a function. */
+void rbhl_enter_function(struct user_regs_struct *registers, unsigned long long function, unsigned long long stack);
+
+#endif

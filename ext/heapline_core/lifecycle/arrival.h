@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attach and detach: another process has a thread of this one call heapline_arrive (ext/heapline/injector.h).
+ *
+ * A1  heapline_arrive runs where a signal's handler might: it takes no lock of Ruby's or the allocator's, and calls of
+ *     Ruby only what a handler may. It has a job run at Ruby's next safe point, with the GVL, in the thread that came.
+ * A2  Where that thread waits in Ruby, it is brought there: a system call that Ruby begins again returns EINTR; a wait
+ *     on a condition variable wakes, as it may at any time. Elsewhere nothing is cut short, and the job waits.
+ * A3  Who asked reads the answer from `heapline_arrival`: `answered` follows `asked`. One is served at a time.
+ */
+#ifndef HL_ARRIVAL_H
+#define HL_ARRIVAL_H
+
+#include <stdint.h>
+
+enum hl_arrival_what { HL_ARRIVAL_START = 1, HL_ARRIVAL_STOP = 2 };
+
+/* text: the options of a start, a newline, and code that shows the frames of the VM (lib/heapline/accounting). frame:
+ * where the thread goes on, a ucontext_t; interrupted: there it makes a system call again. */
+void hl_arrival_come(const char *text, uint64_t what, void *frame, int interrupted);
+
+#endif

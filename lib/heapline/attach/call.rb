@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require_relative "../clock"
+require_relative "../errors"
+require "heapline/native"
+require_relative "loaded_code"
+
+module Heapline
+  module Attach
+    # Has a thread of another process call a function of that process: the first that stands at a safe place (see
+    # ext/heapline/injector.h), tried again and again until the time is over.
+    class Call
+      # mov $15, %rax; syscall: what returns from a signal's handler.
+      RETURNING = "\x48\xC7\xC0\x0F\x00\x00\x00\x0F\x05".b
+      # Seconds between two rounds over all threads.
+      PAUSE = 0.002
+      # Threads that wait are asked first; so many, that a round is short.
+      THREADS = 16
+
+      # Nanoseconds for which threads were stopped, and how often one was.
+      attr_reader :stopped_ns, :stops
+
+      # code: LoadedCode of the process.
+      def initialize(pid, code)
+        @pid = pid
+        @returning = code.libc.find(RETURNING) or raise Error, "process #{pid} has a C library of no known kind"
+        avoided = [code.libc, code.loader, *code.allocators].uniq.flat_map(&:ranges)
+        @avoided = avoided.flat_map { |range| range.first(2) }.pack("Q*")
+        @stopped_ns = @stops = 0
+      end
+
+      # Call function(text, number) there, in the main thread, or in any. :injected, or why not, when `limit`
+      # (Clock.now) has come.
+      def make(function, text, number: 0, any: false, limit: Clock.now)
+        loop do
+          result = round(any ? threads : [@pid], function, text, number)
+          return result if %i[injected forbidden gone].include?(result) || Clock.now >= limit
+
+          sleep PAUSE
+        end
+      end
+
+      private
+
+      def round(threads, function, text, number)
+        result = :gone
+        threads.each do |thread|
+          result, stopped = Native.inject(thread, function, @returning, text, number, @avoided)
+          @stops += 1
+          @stopped_ns += stopped
+          return result if %i[injected forbidden].include?(result)
+        end
+        result
+      end
+
+      # The main thread first: what waits, waits for it. Of the others those that can be stopped.
+      def threads
+        others = Dir.children("/proc/#{@pid}/task").map(&:to_i) - [@pid]
+        [@pid, *others.first(THREADS * 4).select { |thread| stoppable?(thread) }.first(THREADS - 1)]
+      rescue SystemCallError
+        []
+      end
+
+      def stoppable?(thread)
+        %w[S R].include?(File.binread("/proc/#{@pid}/task/#{thread}/stat").rpartition(")").last.split.first)
+      rescue SystemCallError
+        false
+      end
+    end
+  end
+end

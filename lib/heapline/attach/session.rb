@@ -1,0 +1,110 @@
+# frozen_string_literal: true
+
+require_relative "../accounting/flight"
+require_relative "../accounting/flight_directory"
+require_relative "../accounting/late_start"
+require_relative "../accounting/run_options"
+require_relative "../errors"
+require_relative "../figures/units"
+require_relative "arrival"
+require_relative "target"
+
+module Heapline
+  # @api private
+  module Attach
+    # One process that is attached to, or detached from, and what is said of it.
+    class Session
+      ALREADY = -Errno::EALREADY::Errno
+      REASONS = {
+        forbidden: "ptrace is forbidden here; in a container: docker run --cap-add SYS_PTRACE",
+        gone: "it ended",
+        lost: "its thread could not be stopped",
+        no_room: "its main thread has no room on its stack",
+        unsafe: "its main thread came to no safe place (it waits for a lock, or is in a signal's handler); try again",
+        elsewhere: "its main thread waits in a library, not in Ruby; it takes effect when that returns",
+        late: "its main thread came to no safe point of Ruby's; it takes effect at the next one"
+      }.freeze
+
+      def initialize(pid, env:, timeout:)
+        @pid = pid
+        @env = env
+        @timeout = timeout
+        @target = Target.new(pid, env)
+      end
+
+      # Begin to count in it, with these options (of RunOptions). What is said of that (String); raises Error.
+      def attach(options)
+        prepare
+        fail_with("is counted already; see it with: heapline top #{@pid}") if counted?
+
+        arrival, answer = ask(Arrival::START, "#{Accounting::RunOptions.to_env(options)}\n#{frames}")
+        return fail_with("is counted already") if answer.result == ALREADY
+
+        check(answer)
+        "attached to #{title}: paused #{paused(arrival)}; #{older}; next: heapline top #{@pid}"
+      end
+
+      # End it. What is said of that (String); raises Error.
+      def detach
+        prepare
+        fail_with("is not counted; heapline attach #{@pid} begins it") unless counted?
+
+        arrival, answer = ask(Arrival::STOP, "\n")
+        check(answer)
+        "detached from #{title}: paused #{paused(arrival)}; what it held then: heapline report #{@pid}"
+      end
+
+      private
+
+      def prepare
+        @target.check
+        return if @target.code.core
+
+        fail_with("was started without heapline, which cannot be brought into it yet; start it with: heapline --off")
+      end
+
+      def ask(what, text)
+        arrival = Arrival.new(@pid, @target.code)
+        answer = arrival.ask(what, text, timeout: @timeout)
+        fail_with("does not answer: #{REASONS.fetch(answer)}") if answer.is_a?(Symbol)
+        [arrival, answer]
+      end
+
+      def check(answer)
+        return if answer.result.zero?
+
+        error = SystemCallError.new(nil, -answer.result)
+        fail_with("cannot: #{Accounting::LateStart.reason(error)}")
+      end
+
+      def counted?
+        found = header and found[:state] == :running && found[:stopped_ns].zero?
+      end
+
+      def header
+        entry = Accounting::FlightDirectory.new(@env).find(@pid)
+        Accounting::Flight.header(entry.path) if entry&.alive?
+      end
+
+      def title
+        "#{@pid} (#{@target.name})"
+      end
+
+      def paused(arrival)
+        format("%.1f ms", arrival.paused_ms)
+      end
+
+      def older
+        "#{Units.bytes(header[:older_bytes])} were there before and are not attributed"
+      end
+
+      def frames
+        Accounting::LateStart::FRAMES
+      end
+
+      def fail_with(reason)
+        raise Error, "process #{title} #{reason}"
+      end
+    end
+  end
+end

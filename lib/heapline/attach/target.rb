@@ -1,0 +1,174 @@
+# frozen_string_literal: true
+
+require "etc"
+require_relative "../errors"
+require_relative "../accounting/flight_directory"
+require_relative "../accounting/process_identity"
+require_relative "../command/installation"
+require_relative "../files/input"
+require_relative "loaded_code"
+
+module Heapline
+  module Attach
+    # A process that is to be counted from now on, or no more. `check` looks, without touching the process, for all that
+    # keeps heapline out of it, and says what to do.
+    class Target
+      KERNEL_THREAD = 0x200000 # PF_KTHREAD, in /proc/PID/stat
+      PTRACE = 19 # CAP_SYS_PTRACE
+      X86_64 = 62
+      YAMA = "/proc/sys/kernel/yama/ptrace_scope"
+      STATES = {
+        "T" => "is stopped; SIGCONT lets it go on",
+        "D" => "waits for a device (state D), where nothing can stop it; try again when that is over",
+        "Z" => "is dead: its parent has not waited for it",
+        "X" => "is dead"
+      }.freeze
+
+      attr_reader :pid, :code
+
+      def initialize(pid, env)
+        @pid = pid
+        @env = env
+      end
+
+      # As people call it: the first word of its command line.
+      def name
+        words = File.binread("/proc/#{pid}/cmdline").split(/[\0 ]/n)
+        File.basename(words.first || status["Name"].to_s).force_encoding(Encoding::UTF_8).scrub
+      rescue SystemCallError
+        status["Name"].to_s
+      end
+
+      # Raises Error: what keeps heapline out, and the remedy.
+      def check
+        reason = process_reason || permission_reason || program_reason or return self
+        raise Error, "process #{pid} #{reason}"
+      end
+
+      private
+
+      # ---- what it is ----
+
+      def process_reason
+        fields = Accounting::ProcessIdentity.stat(pid) or return "is not there#{others}"
+        return "is this very command" if pid == Process.pid
+        return "is a thread of the kernel" if fields[6].to_i.anybits?(KERNEL_THREAD)
+        return "is a thread of process #{status["Tgid"]}: give that one" if status["Tgid"].to_i != pid
+
+        traced_reason || STATES[fields[0]]
+      end
+
+      def traced_reason
+        tracer = status["TracerPid"].to_i
+        return if tracer.zero?
+
+        "is traced by process #{tracer} (#{comm(tracer)}): one tracer at a time; end that first"
+      end
+
+      def others
+        pids = Accounting::FlightDirectory.new(@env).entries.select(&:alive?).map(&:pid).first(5)
+        pids.empty? ? "" : "; under heapline run #{pids.join(", ")}"
+      end
+
+      # ---- may we ----
+
+      # /proc/PID/mem may be opened by those alone who may trace the process.
+      def permission_reason
+        File.open("/proc/#{pid}/mem", "rb").close
+        nil
+      rescue Errno::EACCES, Errno::EPERM
+        "may not be traced by this user: #{forbidden_because}"
+      rescue SystemCallError => e
+        "cannot be looked at: #{Error.reason(e)}"
+      end
+
+      def forbidden_because
+        return "it belongs to #{owner}; be that user, or root" if foreign? && !Process.euid.zero?
+        return "root of a container without CAP_SYS_PTRACE; docker run --cap-add SYS_PTRACE" unless may_trace_all?
+
+        scope = yama
+        return "Yama lets no one (kernel.yama.ptrace_scope is 3, until the next boot)" if scope == 3
+
+        "kernel.yama.ptrace_scope is #{scope}; be root, or: sysctl kernel.yama.ptrace_scope=0"
+      end
+
+      def foreign?
+        status["Uid"].to_s.split.uniq != [Process.euid.to_s]
+      end
+
+      def owner
+        Etc.getpwuid(status["Uid"].to_i).name
+      rescue ArgumentError
+        "user #{status["Uid"].to_i}"
+      end
+
+      # Has this command the capability, where it is root's?
+      def may_trace_all?
+        !Process.euid.zero? || File.read("/proc/self/status")[/^CapEff:\s*(\h+)/, 1].to_s.hex[PTRACE] == 1
+      end
+
+      def yama
+        File.read(YAMA).to_i
+      rescue SystemCallError
+        0
+      end
+
+      # ---- what runs in it ----
+
+      def program_reason
+        reason = machine_reason and return reason
+
+        @code = LoadedCode.new(pid)
+        return "has musl for its C library; heapline needs the GNU one there" if @code.musl?
+        return "is linked statically: nothing can be loaded into it; start it with heapline" unless loads?
+        return "runs no Ruby" unless @code.has?("ruby_version")
+
+        allocator_reason || namespace_reason
+      rescue Errno::ESRCH, Errno::ENOENT
+        "ended"
+      end
+
+      def machine_reason
+        head = Input.beginning("/proc/#{pid}/exe", 20)
+        return if head.start_with?("\x7FELF\x02".b) && head.unpack1("@18S<") == X86_64
+
+        "is no program for x86-64"
+      end
+
+      def loads?
+        @code.libc && @code.loader && @code.has?("dlopen")
+      end
+
+      def allocator_reason
+        allocator = @code.allocators.first
+        return "runs with #{@code.libc.name} of before an update: start it again" if @code.libc.gone
+        return unless allocator && !@code.libraries.include?(allocator)
+
+        "has its allocator linked into #{File.basename(allocator.name)}: its calls cannot be led elsewhere; start it " \
+          "with another"
+      end
+
+      # A library is loaded by its path, as the process sees it.
+      def namespace_reason
+        return if @code.core
+
+        path = Command::Installation.core
+        return if File.identical?(path, "/proc/#{pid}/root#{path}")
+
+        "sees other files than this command (a container): run heapline in there, as in: docker exec … heapline"
+      end
+
+      def status
+        @status ||= File.read("/proc/#{pid}/status").scan(/^(\w+):\s*(.*)$/).to_h
+      rescue SystemCallError
+        @status = {}
+      end
+
+      def comm(pid)
+        File.read("/proc/#{pid}/comm").chomp
+      rescue SystemCallError
+        "?"
+      end
+    end
+  end
+end

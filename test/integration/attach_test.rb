@@ -1,0 +1,199 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/accounted"
+require "support/native_programs"
+require "heapline/attach/session"
+
+# `heapline attach PID` and `heapline detach PID` on programs that were started with HEAPLINE=off.
+class AttachTest < Minitest::Test
+  include Accounted
+
+  # What it is told to do it does; all threads but the first do as `beside` says. What it keeps is on line 3.
+  def program_that(beside)
+    program(<<~RUBY)
+      $kept = []
+      $stdout.sync = true
+      def keep(bytes) = $kept << ("x" * bytes)
+      #{beside}
+      puts "ready"
+      while (line = $stdin.gets)
+        keep(line.to_i)
+        puts $kept.size
+      end
+      puts "end"
+    RUBY
+  end
+
+  BESIDE = {
+    asleep: "",
+    allocating: "2.times { Thread.new { loop { 'y' * 1000 } } }",
+    collecting: "Thread.new { loop { [1] * 1000; GC.start } }",
+    forking: "Thread.new { loop { Process.wait(fork { 'y' * 1000 }) } }",
+    many_threads: "200.times { Thread.new { sleep } }"
+  }.freeze
+
+  Told = Struct.new(:pid, :input, :output) do
+    def tell(bytes)
+      input.puts(bytes)
+      output.gets
+    end
+  end
+
+  def start_ready(file)
+    inside, input = IO.pipe
+    output, outside = IO.pipe
+    command = heapline_command("--quiet", "--off", RbConfig.ruby, file)
+    pid = Process.spawn(environment, *command, in: inside, out: outside)
+    [inside, outside].each(&:close)
+    @processes << pid
+    assert_equal "ready\n", output.gets
+    Told.new(pid, input, output)
+  end
+
+  def live(told)
+    figure(json_report(told.pid, "--top", "0"), "#{path("program.rb")}:3", "live_bytes")
+  end
+
+  def session(told)
+    Heapline::Attach::Session.new(told.pid, env: environment, timeout: PATIENCE)
+  end
+
+  PATIENCE = Heapline::TestHelper::PATIENCE
+  ATTACHED = /\Aattached to \d+ \(ruby[\d.]*\): paused \d+\.\d ms; .+ were there before and are not attributed; next: /
+
+  BESIDE.each do |name, beside|
+    define_method("test_#{name}") do
+      told = start_ready(program_that(beside))
+      told.tell(1_000_000)
+      assert_match ATTACHED, session(told).attach({})
+      told.tell(2_000_000)
+      assert_includes 2_000_000..2_001_000, live(told), "what it keeps since, and nothing of before"
+      assert_match(/\Adetached from #{told.pid}/, session(told).detach)
+      told.tell(4_000_000)
+      session(told).attach({})
+      ends_as_it_would(told)
+    end
+  end
+
+  def say(*words)
+    out, err, status = heapline(*words.map(&:to_s), *PATIENTLY)
+    [out, err.sub(/\d+ \(ruby[\d.]*\)/, "PID (ruby)"), status.exitstatus]
+  end
+
+  def test_commands
+    told = start_ready(program_that(""))
+    assert_equal ["", "heapline: process PID (ruby) is not counted; heapline attach #{told.pid} begins it\n", 3],
+                 say("detach", told.pid)
+    assert_match ATTACHED, say("attach", told.pid).first
+    assert_equal ["", "heapline: process PID (ruby) is counted already; see it with: heapline top #{told.pid}\n", 3],
+                 say("attach", told.pid)
+    told.tell(8_000_000)
+    assert_equal ["", 0], say("detach", told.pid).drop(1)
+    told.tell(1_000_000)
+    assert_includes 8_000_000..8_001_000, live(told), "what it held then"
+    ends_as_it_would(told)
+  end
+
+  def ends_as_it_would(told)
+    told.input.close
+    assert_equal "end\n", told.output.read
+    assert_predicate Process.wait2(told.pid).last, :success?
+  end
+
+  # Attaches or detaches, again and again, in a child that is killed at its Nth call of ptrace, with the process that
+  # makes the calls for it; a word for each, and it waits for one.
+  KILLED = <<~RUBY
+    require "heapline/attach/session"
+    [nil, "1"].each do |after|
+      1.upto(9) do |number|
+        child = fork do
+          ENV.update("DIE_AT" => number.to_s, "DIE_AFTER" => after)
+          session = Heapline::Attach::Session.new(ARGV[0].to_i, env: ENV, timeout: 100)
+          begin
+            session.attach({})
+          rescue Heapline::Error
+            session.detach
+          end
+        end
+        puts Process.wait2(child).last.signaled? ? "killed" : "done"
+        $stdout.flush
+        $stdin.gets
+      end
+    end
+  RUBY
+
+  def test_the_attacher_is_killed_at_any_step
+    told = start_ready(program_that(BESIDE[:allocating]))
+    dying = environment(LD_PRELOAD: NativePrograms.library("dying_tracer"))
+    ends = []
+    IO.popen([dying, RbConfig.ruby, "-I#{LIB}", "-e", KILLED, told.pid.to_s], "r+") do |killed|
+      while (line = killed.gets)
+        ends << line.chomp
+        assert_match(/\A\d+\n\z/, told.tell(10), "it does not run any more")
+        killed.puts
+      end
+    end
+    assert_equal 18, ends.size
+    assert_operator ends.count("killed"), :>=, 16
+    ends_as_it_would(told)
+  end
+end
+
+# What cannot be attached is left alone, and the reason is said.
+class AttachRefusedTest < Minitest::Test
+  include Accounted
+
+  def refusal(pid)
+    assert_raises(Heapline::Error) do
+      Heapline::Attach::Session.new(pid, env: environment, timeout: 1).attach({})
+    end.message
+  end
+
+  def start_asleep(*command)
+    @processes << (pid = Process.spawn(plain_environment, *command, out: File::NULL, err: File::NULL))
+    await("it is not asleep") { asleep?(pid) }
+    pid
+  end
+
+  def asleep?(pid)
+    File.read("/proc/#{pid}/stat").rpartition(")").last.split.first == "S"
+  end
+
+  def test_what_is_no_such_process
+    assert_match(/is not there/, refusal((2**22) + 1))
+    assert_match(/is this very command/, refusal(Process.pid))
+    assert_match(/kernel/, refusal(2)) if File.read("/proc/2/stat").include?("kthreadd")
+  end
+
+  def test_programs
+    assert_match(/runs no Ruby/, refusal(start_asleep("sleep", "1000")))
+    pid = start_asleep(RbConfig.ruby, "--disable=gems", "-e", "sleep")
+    await("it runs no Ruby yet") { refusal(pid).include?("was started without heapline") }
+    Process.kill(:STOP, pid)
+    await("it is not stopped") { refusal(pid).include?("is stopped; SIGCONT") }
+  end
+
+  def test_one_that_is_traced
+    skip "strace is not installed" unless system("strace", "-V", out: File::NULL)
+
+    pid = start_asleep("sleep", "1000")
+    tracer = start_asleep("strace", "-p", pid.to_s)
+    await("it is not traced") { refusal(pid).include?("is traced by process #{tracer} (strace)") }
+  end
+
+  # /proc/PID/mem is what the kernel lets those open who may trace.
+  def test_one_of_another_user
+    skip "only root can become another user" unless Process.euid.zero?
+
+    pid = start_asleep("sleep", "1000")
+    reader, writer = IO.pipe
+    Process.wait(fork do
+      Process::UID.change_privilege(65_534)
+      writer.write(refusal(pid))
+      exit!
+    end)
+    writer.close
+    assert_match(/belongs to root; be that user, or root/, reader.read)
+  end
+end
