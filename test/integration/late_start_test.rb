@@ -118,7 +118,7 @@ class LateStartTest < Minitest::Test
     assert_operator older.frees, :>, 19_000
     assert_includes 28_000_000..older.bytes, older.bytes_freed
     text = StringIO.new.tap { |io| Heapline::Accounting::Text.new(env: {}).render(snapshot, io) }.string
-    assert_match(/^  counting began \S+ \w+ after the program did: [\d.]+ MB were there before and are at no line/, text)
+    assert_match(/^  counting began \S+ \w+ after the program did: [\d.]+ MB were there before and are at no/, text)
     assert_match(/^  counting ended at \d{4}-/, text)
     json = JSON.parse(StringIO.new.tap { |io| Heapline::Accounting::Json.new.render(snapshot, io) }.string)
     assert_equal older.bytes, json.dig("process", "late_start", "older_bytes")

@@ -81,8 +81,9 @@ module Heapline
                          "--keep", "--gc", "--mwrap", "--labels", "--public-api", "--blocks", "--quarantine", "--core",
                          "--any", "--off", "--internal", "--sites", "500", "--log", "/x-%p", "--every", "1m",
                          "--rss", "2G", "--log-max", "3M", "sh").first["HEAPLINE"]
-        assert_equal "output:/tmp/x.json,top:1,sort:life,min:2000,objects,nofollow,keep,gc,mwrap,labels,api,blocks," \
-                     "quarantine,core,any,off,internal,sites:500,log:/x-%25p,every:60,rss:2000000000,logmax:3000000", found
+        assert_equal "output:/tmp/x.json,top:1,sort:life,min:2000,objects,nofollow,keep,gc,mwrap,labels,api," \
+                     "blocks,quarantine,core,any,off,internal,sites:500,log:/x-%25p,every:60,rss:2000000000," \
+                     "logmax:3000000", found
         assert_equal RunOptions::KEYS.keys - [:quiet], RunOptions.from_env(found).keys
       end
 
