@@ -116,7 +116,7 @@ class LateStartTest < Minitest::Test
     older = snapshot.older
     assert_operator older.bytes, :>, 32_000_000
     assert_operator older.frees, :>, 19_000
-    assert_includes 28_000_000..older.bytes, older.bytes_freed
+    assert_operator older.bytes_freed, :>, 20_000_000
     text = StringIO.new.tap { |io| Heapline::Accounting::Text.new(env: {}).render(snapshot, io) }.string
     assert_match(/^  counting began \S+ \w+ after the program did: [\d.]+ MB were there before and are at no/, text)
     assert_match(/^  counting ended at \d{4}-/, text)
