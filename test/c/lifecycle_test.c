@@ -305,11 +305,9 @@ static int born_shortly(char **block) {
 
 /* As free's short way does it. */
 static int freed_shortly(char *block) {
-    struct hl_short_death death;
-    if (!hl_short_death(block, &death) || (death.aged && !hl_short_aged_end(death))) return 0;
-    if (!death.aged) hl_short_end(death, 1);
-    hl_real_free(block);
-    return 1;
+    const int counted = hl_short_death(block);
+    if (counted) hl_real_free(block);
+    return counted;
 }
 
 /* As the general way does it before it counts. */
@@ -388,6 +386,43 @@ static void the_short_way_after_a_fork(void) {
     check_flight();
 }
 
+static void gc_counts(uint64_t count) {
+    fake_ruby.gc_count = count;
+    follow_and_locate();
+}
+
+static void aged_at_line_10(uint64_t age_sum, uint64_t temporary) {
+    const struct flight_sums sums = sums_at(0);
+    CHECK_EQUAL(sums.age_sum, age_sum);
+    CHECK_EQUAL(sums.temporary, temporary);
+}
+
+/* The last ticks of before are at hand, generations each at first and more than one later; of all else the general way
+ * tells the age. */
+static void the_short_way_tells_ages(void) {
+    char *block, *other;
+    begin("quiet");
+    if (!hl_real_chunked) check_skip("another allocator is below");
+    gc_counts(3);
+    CHECK(born_shortly(&block) && born_shortly(&other));
+    gc_counts(7);
+    CHECK(freed_shortly(block) && born_shortly(&block));
+    aged_at_line_10(4, 0);
+    gc_counts(8);
+    CHECK(freed_shortly(block));
+    aged_at_line_10(5, 1);
+    gc_counts(3 + HL_BIRTHS_RECENT);
+    CHECK(!freed_shortly(other));
+    free(other);
+    aged_at_line_10(5 + HL_BIRTHS_RECENT, 1);
+    gc_counts(HL_BIRTH_EXACT + 5);
+    CHECK(born_shortly(&block));
+    gc_counts(HL_BIRTH_EXACT + 12);
+    CHECK(freed_shortly(block));
+    aged_at_line_10(5 + HL_BIRTHS_RECENT + 7, 2);
+    check_flight();
+}
+
 /* ---- fork while other threads allocate ---- */
 
 #ifdef HL_THREAD_SANITIZER /* its fork waits for each of the threads: seconds on two processors */
@@ -454,6 +489,7 @@ static const struct check_test tests[] = {
     {"a_child_by_a_bare_system_call_is_no_exception", a_child_by_a_bare_system_call_is_no_exception},
     {"what_a_parent_does_next_disturbs_no_child", what_a_parent_does_next_disturbs_no_child},
     {"the_short_way_after_a_fork", the_short_way_after_a_fork},
+    {"the_short_way_tells_ages", the_short_way_tells_ages},
     {"children_of_a_busy_process_work", children_of_a_busy_process_work},
 };
 CHECK_MAIN(tests)

@@ -54,7 +54,7 @@ static void limit_publishing(struct hl_lane *lane) {
 static void begin_lane(struct fresh_lane *fresh, struct hl_lane_record *record, hl_cell_ref chunk) {
     struct hl_lane *lane = &fresh->lane;
     lane->locations = (struct hl_location_slots *)fresh->locations;
-    lane->locations->mask = HL_LOCATION_SLOTS_LEAST - 1;
+    lane->locations->last = (HL_LOCATION_SLOTS_LEAST - 1) * sizeof(struct hl_location_slot);
     lane->record = record;
     lane->clock = ~0ull; /* the first operation brings it up to date */
     lane->settled = HL_NEVER_SETTLED;
@@ -389,6 +389,13 @@ static void show_generation(struct hl_flight_header *header, uint64_t generation
     set64(&header->gc_count, generation - hl_baseline());
 }
 
+/* Half of what is known, so that other threads cannot have begun as many ticks since. Of tick 0 no beginning is noted. */
+static uint32_t ticks_known(uint32_t birth) {
+    const uint32_t baseline = hl_load32(&hl_birth_baseline), oldest = baseline ? baseline : 1;
+    const uint32_t ticks = birth > oldest ? birth - oldest : 0;
+    return ticks < HL_BIRTHS_RECENT / 2 ? ticks : HL_BIRTHS_RECENT / 2;
+}
+
 HL_COLD void hl_lane_turn(struct hl_lane *lane, uint64_t clock) {
     struct hl_flight_header *header = hl_flight.header;
     const int saved = hl_guard_enter(&hl_thread);
@@ -407,6 +414,7 @@ HL_COLD void hl_lane_turn(struct hl_lane *lane, uint64_t clock) {
     lane->birth = hl_birth_tick(generation, hl_birth_ms());
     lane->birth_bits = (uint64_t)lane->birth << HL_BIRTH_SHIFT;
     lane->born_ms = hl_birth_time(lane->birth);
+    lane->ticks_known = ticks_known(lane->birth);
     lane->generation = generation;
     lane->clock = clock;
     hl_inheritance_tend();

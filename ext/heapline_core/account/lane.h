@@ -74,18 +74,22 @@ enum { HL_PUBLISH_BYTES = 65536 };
 #define HL_NEVER_SETTLED UINT64_MAX
 
 struct hl_lane {
-    uint64_t clock;      /* as last seen by this lane */
-    uint64_t settled;    /* hl_location_forgets: since then nothing was freed that its cache rests on (K2) */
-    uint64_t birth_bits; /* the tick of what is born at that clock, as in a trailer */
-    uint32_t birth;      /* … as a number */
-    uint32_t unsettled;  /* births since that changed */
+    /* What nearly every free reads, in a cache line. */
+    uint64_t clock;       /* as last seen by this lane */
+    uint32_t birth;       /* the tick of what is born at that clock */
+    uint32_t ticks_known; /* of so many before it hl_births_recent tells, and no baseline lies between */
     struct hl_lane_record *record;
-    struct hl_location_slots *locations;
     int64_t publish_below; /* `live` below this or above the other is published */
+    uint64_t generation;   /* as last seen */
+    uint64_t born_ms;      /* when the tick began */
     struct hl_lane_counts counts;
-    int64_t publish_above;            /* never below record->high */
-    uint64_t generation;              /* as last seen */
-    uint64_t born_ms;                 /* when the tick began */
+    /* And besides these every malloc. */
+    int64_t publish_above; /* never below record->high */
+    uint64_t birth_bits;   /* the tick as in a trailer */
+    uint64_t settled;      /* hl_location_forgets: since then nothing was freed that its cache rests on (K2) */
+    struct hl_location_slots *locations;
+
+    uint32_t unsettled;               /* births since that changed */
     struct hl_recording *recording;   /* recorder.h; NULL: nothing was recorded yet */
     struct hl_ruby_walks *ruby_stack; /* ruby_stack.h; NULL: none was looked at yet */
     struct hl_lane *made_before;      /* of all lanes */
@@ -235,14 +239,20 @@ HL_INLINE void hl_lane_birth(struct hl_lane *lane, void *block, size_t usable, s
     if (HL_UNLIKELY(usable >= HL_MAPPED_LEAST)) hl_lane_count_mapped(hl_real_mapped(block));
 }
 
-/* Of a block that was born in an earlier tick, which began at born_ms. */
-HL_INLINE void hl_lane_age(struct hl_count *count, const struct hl_lane *lane, uint32_t birth, uint64_t born_ms) {
-    const uint64_t age = lane->generation - (HL_LIKELY(birth < HL_BIRTH_EXACT) ? birth : hl_birth_generation(birth));
-    const uint64_t ms = lane->born_ms - born_ms;
+/* The age of a block that was born up to `ticks_known` ticks ago; 0: it has to be sought. Where another tick took over
+ * the place meanwhile, that began later than the lane's. */
+HL_INLINE int hl_lane_recent_age(const struct hl_lane *lane, uint32_t birth, uint64_t *age, uint64_t *ms) {
+    const struct hl_beginning *at = &hl_births_recent[birth % HL_BIRTHS_RECENT];
+    if (HL_UNLIKELY(__builtin_sub_overflow(lane->born_ms, hl_look64(&at->ms), ms))) return 0;
+    return HL_LIKELY(!__builtin_sub_overflow(lane->generation, hl_look64(&at->word) & HL_TICK_GENERATION, age));
+}
+
+/* Of a block that was born in an earlier tick. */
+HL_INLINE void hl_lane_age(struct hl_count *count, uint64_t age, uint64_t ms) {
     hl_add(&count->age_sum, age);
     hl_add(&count->age_ms_sum, ms);
-    if (age > count->age_max) count->age_max = age < UINT32_MAX ? (uint32_t)age : UINT32_MAX;
-    if (ms > count->age_ms_max) count->age_ms_max = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+    if (HL_UNLIKELY(age > count->age_max)) count->age_max = age < UINT32_MAX ? (uint32_t)age : UINT32_MAX;
+    if (HL_UNLIKELY(ms > count->age_ms_max)) count->age_ms_max = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
 }
 
 /* Count the free of a block that hl_lane_birth marked. */
@@ -257,7 +267,7 @@ HL_INLINE void hl_lane_death(struct hl_lane *lane, const struct hl_trailer *trai
     hl_add(&count->frees, 1);
     hl_add(&count->bytes_freed, trailer->size);
     if (now <= birth + 1) hl_add(&count->temporary, 1);
-    if (birth < now) hl_lane_age(count, lane, birth, hl_birth_time(birth));
+    if (birth < now) hl_lane_age(count, lane->generation - hl_birth_generation(birth), lane->born_ms - hl_birth_time(birth));
     if (HL_UNLIKELY(birth < hl_load32(&hl_birth_baseline))) hl_lane_count_old(&lane->counts, count, trailer->size);
     if (HL_LIKELY(site != HL_SITE_QUIET)) hl_lane_shrink(lane, trailer->size);
 }

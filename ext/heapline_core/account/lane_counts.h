@@ -94,10 +94,11 @@ HL_INLINE struct hl_count *hl_index_count(const struct hl_index_entry *entry, ui
 HL_INLINE struct hl_count *hl_lane_find(const struct hl_lane_counts *counts, uint32_t site) {
     const struct hl_index *index = counts->index;
     const uint64_t key = site | counts->stamp;
-    uint32_t at = site * HL_INDEX_FACTOR >> index->shift & index->mask; /* in a child it may have been wiped */
+    const uint32_t at = site * HL_INDEX_FACTOR >> index->shift & index->mask; /* in a child it may have been wiped */
     uint64_t found;
     struct hl_count *count = hl_index_count(&index->entries[at], key, &found);
-    while (HL_UNLIKELY(!count) && found) count = hl_index_count(&index->entries[++at & index->mask], key, &found);
+    for (uint32_t next = at + 1; HL_UNLIKELY(!count) && found; next++)
+        count = hl_index_count(&index->entries[next & index->mask], key, &found);
     return count;
 }
 

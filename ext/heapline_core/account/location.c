@@ -77,12 +77,12 @@ static size_t name_jit(void *context, char *label, uint32_t *symbol_offset) {
 }
 
 static struct hl_location_slots *more_slots(const struct hl_location_slots *few) {
-    const uint32_t count = 4 * (few->mask + 1);
+    const uint32_t count = 4 * hl_location_slot_count(few);
     if (few->lost < count / 4 || count > HL_LOCATION_SLOTS_MOST) return NULL;
     struct hl_location_slots *more = hl_own_passing_piece(sizeof(*more) + count * sizeof(more->slots[0]));
     if (!more) return NULL;
     hl_add_shared(&hl_flight.header->own_bytes, count * sizeof(more->slots[0]));
-    more->mask = count - 1;
+    more->last = (count - 1) * sizeof(more->slots[0]);
     return more;
 }
 
@@ -103,7 +103,7 @@ void hl_location_settle(struct hl_lane *lane) {
     struct hl_location_slots *in = lane->locations;
     lane->unsettled = 0;
     if (hl_ruby_zjit) return; /* whose frames each birth has to look for */
-    for (uint32_t i = 0; i <= in->mask; i++)
+    for (uint32_t i = 0; i < hl_location_slot_count(in); i++)
         if (in->slots[i].epoch != hl_location_epoch(in->slots[i].pc))
             __atomic_store_n(&in->slots[i].caller, 0, __ATOMIC_RELAXED); /* one word: a signal's handler may fill it */
     if (!hl_ruby_is_proven(hl_thread.ec)) hl_thread.ec = NULL;

@@ -16,7 +16,7 @@
 #include "platform/platform.h"
 #include "vm/ruby_frame.h"
 
-enum { HL_LOCATION_SLOTS_LEAST = 16, HL_LOCATION_SLOTS_MOST = 1024, HL_LOCATION_SHIFT = 64 - 10 };
+enum { HL_LOCATION_SLOTS_LEAST = 16, HL_LOCATION_SLOTS_MOST = 1024, HL_LOCATION_SHIFT = 64 - 10 - 5 };
 
 struct hl_location_slot {
     uint64_t pc;     /* of the nearest Ruby frame, with the bits below; 0: none */
@@ -26,10 +26,13 @@ struct hl_location_slot {
     struct hl_count *count; /* the lane's counters of the site */
 };
 
+_Static_assert(sizeof(struct hl_location_slot) == 1 << 5 && HL_LOCATION_SLOTS_MOST == 1 << 10, "HL_LOCATION_SHIFT");
+
 /* The slots of one lane: few at first, more where entries drive each other out. What was replaced stays mapped: a
  * signal's handler may have replaced it under its reader. */
 struct hl_location_slots {
-    uint32_t mask; /* their number, a power of two, less 1; 0 where a fork wiped them */
+    uint32_t last; /* where the last one lies, in bytes from the first: all ones above the size of one, for their number
+                    * is a power of two; 0 where a fork wiped them */
     uint32_t lost; /* entries that another one drove out */
     uint64_t reserved[3];
     struct hl_location_slot slots[];
@@ -47,12 +50,17 @@ HL_INLINE int hl_location_is(const struct hl_location_slot *slot, uint64_t pc, u
 
 /* The bit of HL_LOCATION_INTERNAL changes nothing. */
 HL_INLINE struct hl_location_slot *hl_location_slot(struct hl_location_slots *in, uint64_t pc, uint64_t caller) {
-    return &in->slots[((pc >> 3) ^ caller) * 0xd6e8feb86659fd93ull >> HL_LOCATION_SHIFT & in->mask];
+    const uint64_t hash = ((pc >> 3) ^ caller) * 0xd6e8feb86659fd93ull;
+    return (struct hl_location_slot *)((char *)in->slots + (hash >> HL_LOCATION_SHIFT & in->last));
+}
+
+HL_INLINE uint32_t hl_location_slot_count(const struct hl_location_slots *slots) {
+    return slots->last / sizeof(slots->slots[0]) + 1;
 }
 
 /* Forget all. */
 HL_INLINE void hl_location_clear(struct hl_location_slots *slots) {
-    memset(slots->slots, 0, sizeof(slots->slots[0]) * (slots->mask + 1));
+    memset(slots->slots, 0, slots->last + sizeof(slots->slots[0]));
 }
 
 #endif

@@ -404,10 +404,11 @@ static HL_NOINLINE void free_generally(void *block, uintptr_t caller, uint32_t e
         free_by_gate(block, caller, event);
 }
 
-/* Something was freed that locations may rest on, or there is ZJIT. */
+/* Something was freed that locations may rest on, or there is ZJIT. Each birth looks at epochs then, until there were as
+ * many as the lane's cache has slots to be looked through. */
 static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t caller) {
     struct hl_lane *lane = hl_thread.lane;
-    if (HL_UNLIKELY(++lane->unsettled >= HL_UNSETTLED_MOST)) hl_location_settle(lane);
+    if (HL_UNLIKELY(++lane->unsettled >= hl_location_slot_count(lane->locations))) hl_location_settle(lane);
     return HL_LIKELY(hl_short_birth(lane, block, size, caller, 0)) ? block : born_generally(block, size, caller);
 }
 
@@ -418,41 +419,30 @@ HL_INLINE void *born_shortly(void *block, size_t size, uintptr_t caller) {
     return HL_LIKELY(hl_short_birth(lane, block, size, caller, 1)) ? block : born_generally(block, size, caller);
 }
 
-HL_INLINE void *allocated(size_t size, uintptr_t caller, uint32_t event) {
-    size_t room;
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_SHORT || __builtin_add_overflow(size, HL_TRAILER_SIZE, &room)))
-        return malloc_generally(size, caller, event);
-    return born_shortly(hl_real_malloc(room), size, caller);
+/* What the short way asks the allocator for; 0: the call has to go another way. */
+HL_INLINE int short_room(size_t size, size_t *room) {
+    return HL_LIKELY(hl_gate.open == HL_GATE_SHORT && !__builtin_add_overflow(size, HL_TRAILER_SIZE, room));
 }
 
-static HL_NOINLINE void free_aged(void *block, uintptr_t caller, uint32_t event, uint64_t *place,
-                                  struct hl_count *count, size_t size) {
-    if (HL_LIKELY(hl_short_aged_end((struct hl_short_death){hl_thread.lane, place, count, size, 1})))
-        hl_real_free(block);
-    else
-        free_generally(block, caller, event);
-}
-
-HL_INLINE void freed(void *block, uintptr_t caller, uint32_t event) {
-    if (HL_UNLIKELY(!block)) return;
+/* 0: it has to go another way. */
+HL_INLINE int freed_shortly(void *block) {
+    if (HL_UNLIKELY(!block)) return 1;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
-    struct hl_short_death death;
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_SHORT || !hl_short_death(block, &death))) {
-        free_generally(block, caller, event);
-    } else if (death.aged) {
-        free_aged(block, caller, event, death.place, death.count, death.size);
-    } else {
-        hl_short_end(death, 1);
-        hl_real_free(block);
-    }
+    if (HL_UNLIKELY(hl_gate.open != HL_GATE_SHORT || !hl_short_death(block))) return 0;
+    hl_real_free(block);
+    return 1;
 }
 
+/* HL_CALLER as late as can be: before, it would have to be kept over the allocator's call. */
 HL_EXPORT void *malloc(size_t size) {
-    return allocated(size, HL_CALLER, HL_EVENT_MALLOC);
+    size_t room;
+    if (HL_UNLIKELY(!short_room(size, &room))) return malloc_generally(size, HL_CALLER, HL_EVENT_MALLOC);
+    void *block = hl_real_malloc(room);
+    return born_shortly(block, size, HL_CALLER);
 }
 
 HL_EXPORT void free(void *block) {
-    freed(block, HL_CALLER, HL_EVENT_FREE);
+    if (HL_UNLIKELY(!freed_shortly(block))) free_generally(block, HL_CALLER, HL_EVENT_FREE);
 }
 
 HL_EXPORT void *calloc(size_t count, size_t size) {
@@ -537,18 +527,20 @@ HL_EXPORT size_t malloc_usable_size(void *block) {
 /* C23. */
 HL_EXPORT void free_sized(void *block, size_t size) {
     (void)size;
-    freed(block, HL_CALLER, HL_EVENT_FREE);
+    if (HL_UNLIKELY(!freed_shortly(block))) free_generally(block, HL_CALLER, HL_EVENT_FREE);
 }
 
 HL_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size) {
     (void)alignment, (void)size;
-    freed(block, HL_CALLER, HL_EVENT_FREE);
+    if (HL_UNLIKELY(!freed_shortly(block))) free_generally(block, HL_CALLER, HL_EVENT_FREE);
 }
 
 /* ---- operators new and delete (interpose.h) ---- */
 
 void *hl_malloc_for(size_t size, uintptr_t caller) {
-    return allocated(size, caller, HL_EVENT_NEW);
+    size_t room;
+    if (HL_UNLIKELY(!short_room(size, &room))) return malloc_generally(size, caller, HL_EVENT_NEW);
+    return born_shortly(hl_real_malloc(room), size, caller);
 }
 
 void *hl_memalign_for(size_t alignment, size_t size, uintptr_t caller) {
@@ -557,5 +549,5 @@ void *hl_memalign_for(size_t alignment, size_t size, uintptr_t caller) {
 }
 
 void hl_free_for(void *block, uintptr_t caller) {
-    freed(block, caller, HL_EVENT_DELETE);
+    if (HL_UNLIKELY(!freed_shortly(block))) free_generally(block, caller, HL_EVENT_DELETE);
 }

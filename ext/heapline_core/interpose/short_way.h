@@ -14,7 +14,6 @@
 #include "account/lane.h"
 #include "account/location.h"
 #include "allocator/real_malloc.h"
-#include "state/birth_clock.h"
 #include "state/guard.h"
 #include "state/trailer.h"
 
@@ -24,9 +23,6 @@ HL_INLINE int hl_short_current(const struct hl_lane *lane) {
     return HL_LIKELY(hl_look64(hl_gc_counter) + hl_look64(&hl_epochs) == lane->clock);
 }
 
-/* So many births look at epochs before the lane's cache is looked through: as many as it has slots. */
-enum { HL_UNSETTLED_MOST = HL_LOCATION_SLOTS_MOST };
-
 /* Count a block of `size` requested bytes and mark it; 0: nothing was done. `settled`: nothing was freed that the
  * lane's cache or the thread's ec rests on (K2), and no frame is ZJIT's. */
 HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uintptr_t caller, int settled) {
@@ -34,7 +30,7 @@ HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uin
     const char *ec = hl_ruby_ec();
     struct hl_frame frame = {0, NULL};
     if (HL_UNLIKELY(!hl_short_current(lane))) return 0;
-    if (HL_UNLIKELY(word & HL_CHUNK_MAPPED || hl_look32(&hl_flight.header->request))) return 0;
+    if (HL_UNLIKELY((word & HL_CHUNK_MAPPED) | hl_look32(&hl_flight.header->request))) return 0;
     if (HL_LIKELY(ec)) {
         if (HL_UNLIKELY(settled ? ec != hl_thread.ec : !hl_ruby_is_proven(ec))) return 0;
         if (HL_UNLIKELY(!hl_ruby_frame_near(ec, !settled && hl_ruby_zjit, &frame))) return 0;
@@ -61,53 +57,35 @@ HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uin
     return 1;
 }
 
-/* The end of a block that carries our trailer, before anything is done. */
-struct hl_short_death {
-    struct hl_lane *lane;
-    uint64_t *place; /* of the trailer */
-    struct hl_count *count;
-    size_t size;
-    int aged; /* it is not of the present tick */
-};
-
-/* 0: it has to go the general way. */
-HL_INLINE int hl_short_death(char *block, struct hl_short_death *death) {
+/* Erase the trailer of a block and count its end; 0: nothing was done. Nearly all that Ruby frees was born before the
+ * present tick, since it is the sweep that frees it. */
+HL_INLINE int hl_short_death(char *block) {
     const size_t word = ((const size_t *)block)[-1];
     const size_t room = (word & ~(size_t)HL_CHUNK_FLAGS) - sizeof(size_t) - HL_TRAILER_SIZE;
     if (HL_UNLIKELY(word & HL_CHUNK_MAPPED)) return 0;
-    death->place = (uint64_t *)(block + room);
-    const uint64_t mark = *death->place;
-    struct hl_lane *lane = death->lane = hl_thread.lane;
+    uint64_t *place = (uint64_t *)(block + room);
+    const uint64_t mark = *place;
+    struct hl_lane *lane = hl_thread.lane;
     /* One of these bits is set where the trailer is not valid, or says that the block is watched. */
     if (HL_UNLIKELY((mark ^ hl_trailer_check(mark, block)) & (HL_CHECK_MASK | HL_WATCHED_BIT) || !lane)) return 0;
     const size_t slack = mark >> HL_SLACK_SHIFT & 63;
     const uint32_t site = (uint32_t)(mark >> HL_SITE_SHIFT);
     if (HL_UNLIKELY(site <= HL_SITE_QUIET || slack == HL_SLACK_ESCAPE || !hl_short_current(lane))) return 0;
-    death->size = room - slack;
-    death->count = hl_lane_find(&lane->counts, site);
-    if (HL_UNLIKELY(!death->count || lane->record->live - (int64_t)death->size < lane->publish_below)) return 0;
-    death->aged = ((uint32_t)(mark >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK) != lane->birth;
-    return 1;
-}
-
-/* Erase the trailer, and count. */
-HL_INLINE void hl_short_end(struct hl_short_death death, int temporary) {
-    *death.place = 0;
-    hl_add(&death.count->frees, 1);
-    hl_add(&death.count->bytes_freed, death.size);
-    if (temporary) hl_add(&death.count->temporary, 1);
-    hl_add((uint64_t *)&death.lane->record->live, -(uint64_t)death.size);
-}
-
-/* The same of a block that is aged; 0: it has to go the general way. */
-HL_INLINE int hl_short_aged_end(struct hl_short_death death) {
-    const struct hl_lane *lane = death.lane;
-    const uint32_t birth = (uint32_t)(*death.place >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK;
-    uint64_t born_ms;
-    if (HL_UNLIKELY(birth < hl_look32(&hl_birth_baseline) || birth >= HL_BIRTH_EXACT || birth > lane->birth)) return 0;
-    if (HL_UNLIKELY(!hl_birth_recent_time(birth, &born_ms))) return 0;
-    hl_short_end(death, lane->birth == birth + 1);
-    hl_lane_age(death.count, lane, birth, born_ms);
+    const size_t size = room - slack;
+    struct hl_count *count = hl_lane_find(&lane->counts, site);
+    struct hl_lane_record *record = lane->record;
+    if (HL_UNLIKELY(!count || record->live - (int64_t)size < lane->publish_below)) return 0;
+    const uint32_t birth = (uint32_t)(mark >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK, ticks = lane->birth - birth;
+    if (HL_LIKELY(ticks)) {
+        uint64_t age, ms;
+        if (HL_UNLIKELY(ticks > lane->ticks_known || !hl_lane_recent_age(lane, birth, &age, &ms))) return 0;
+        hl_lane_age(count, age, ms);
+    }
+    *place = 0;
+    hl_add(&count->frees, 1);
+    hl_add(&count->bytes_freed, size);
+    if (ticks <= 1) hl_add(&count->temporary, 1);
+    hl_subtract((uint64_t *)&record->live, size);
     return 1;
 }
 

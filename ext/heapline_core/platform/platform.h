@@ -99,6 +99,14 @@ HL_INLINE void hl_add(uint64_t *counter, uint64_t amount) {
 #endif
 }
 
+HL_INLINE void hl_subtract(uint64_t *counter, uint64_t amount) {
+#ifdef HL_THREAD_SANITIZER
+    hl_add(counter, -amount);
+#else
+    __asm__("subq %1, %0" : "+m"(*counter) : "er"(amount));
+#endif
+}
+
 /* Counters with several writers, off the hot path. */
 HL_INLINE void hl_add_shared(uint64_t *counter, uint64_t amount) {
     __atomic_fetch_add(counter, amount, __ATOMIC_RELAXED);

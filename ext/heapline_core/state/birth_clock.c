@@ -29,7 +29,7 @@ static uint32_t tick_of(uint64_t word) {
 }
 
 static uint64_t generation_of(uint64_t word) {
-    return word & ((1ull << TICK_SHIFT) - 1);
+    return word & HL_TICK_GENERATION;
 }
 
 /* Several may see one tick begin, at different generations: the earliest is kept (B2), in place of what an earlier tick

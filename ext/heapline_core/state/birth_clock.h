@@ -52,19 +52,12 @@ void hl_birth_begin_baseline(uint64_t generation, uint64_t now_ms);
 
 /* The beginnings of the last ticks, each in its place. */
 enum { HL_BIRTHS_RECENT = 4096, HL_TICK_SHIFT = 44 };
+#define HL_TICK_GENERATION ((1ull << HL_TICK_SHIFT) - 1)
 struct hl_beginning {
     uint64_t word; /* tick << HL_TICK_SHIFT | the generation at which it began */
     uint64_t ms;
 };
 extern struct hl_beginning hl_births_recent[HL_BIRTHS_RECENT] HL_HIDDEN;
-
-/* hl_birth_time, where it is at hand; 0: it is not. */
-HL_INLINE int hl_birth_recent_time(uint32_t tick, uint64_t *ms) {
-    const struct hl_beginning *at = &hl_births_recent[tick % HL_BIRTHS_RECENT];
-    *ms = hl_load64(&at->ms); /* before the word, which another tick may take over meanwhile */
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return hl_load64(&at->word) >> HL_TICK_SHIFT == tick && *ms != 0;
-}
 
 /* The generation and the time at which a tick began. */
 uint64_t hl_birth_generation(uint32_t tick);
