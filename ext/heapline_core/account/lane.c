@@ -389,7 +389,7 @@ static void show_generation(struct hl_flight_header *header, uint64_t generation
     set64(&header->gc_count, generation - hl_baseline());
 }
 
-/* Half of what is known, so that other threads cannot have begun as many ticks since. Of tick 0 no beginning is noted. */
+/* Half of what is known, so that no other thread can have begun as many ticks since; tick 0 has no beginning noted. */
 static uint32_t ticks_known(uint32_t birth) {
     const uint32_t baseline = hl_load32(&hl_birth_baseline), oldest = baseline ? baseline : 1;
     const uint32_t ticks = birth > oldest ? birth - oldest : 0;

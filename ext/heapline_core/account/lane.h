@@ -267,7 +267,8 @@ HL_INLINE void hl_lane_death(struct hl_lane *lane, const struct hl_trailer *trai
     hl_add(&count->frees, 1);
     hl_add(&count->bytes_freed, trailer->size);
     if (now <= birth + 1) hl_add(&count->temporary, 1);
-    if (birth < now) hl_lane_age(count, lane->generation - hl_birth_generation(birth), lane->born_ms - hl_birth_time(birth));
+    if (birth < now)
+        hl_lane_age(count, lane->generation - hl_birth_generation(birth), lane->born_ms - hl_birth_time(birth));
     if (HL_UNLIKELY(birth < hl_load32(&hl_birth_baseline))) hl_lane_count_old(&lane->counts, count, trailer->size);
     if (HL_LIKELY(site != HL_SITE_QUIET)) hl_lane_shrink(lane, trailer->size);
 }

@@ -406,6 +406,8 @@ static HL_NOINLINE void free_generally(void *block, uintptr_t caller, uint32_t e
 
 /* Something was freed that locations may rest on, or there is ZJIT. Each birth looks at epochs then, until there were as
  * many as the lane's cache has slots to be looked through. */
+/* Something was freed that locations may rest on, or there is ZJIT. Each birth looks at epochs then, until there were
+ * as many as the lane's cache has slots to be looked through. */
 static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t caller) {
     struct hl_lane *lane = hl_thread.lane;
     if (HL_UNLIKELY(++lane->unsettled >= hl_location_slot_count(lane->locations))) hl_location_settle(lane);
