@@ -404,8 +404,6 @@ static HL_NOINLINE void free_generally(void *block, uintptr_t caller, uint32_t e
         free_by_gate(block, caller, event);
 }
 
-/* Something was freed that locations may rest on, or there is ZJIT. Each birth looks at epochs then, until there were as
- * many as the lane's cache has slots to be looked through. */
 /* Something was freed that locations may rest on, or there is ZJIT. Each birth looks at epochs then, until there were
  * as many as the lane's cache has slots to be looked through. */
 static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t caller) {
