@@ -2,6 +2,7 @@
 /*
  * Heapline::Native's way into another process: one call of a function there (injector.h).
  */
+#include <ruby.h>
 #include <ruby/thread.h>
 
 #include "bindings.h"

@@ -37,6 +37,7 @@ struct heapline_arrival {
     uint64_t pause_ns;        /* that the answer took, of Ruby's threads */
     int32_t result;           /* of heapline_start or heapline_stop; -ESRCH: no thread of Ruby's came */
     uint32_t waits_elsewhere; /* the thread waits in code that is not Ruby's: the answer comes when that returns */
+    uint64_t ready;           /* 1: the library is loaded and can be asked */
 };
 extern struct heapline_arrival heapline_arrival;
 void heapline_arrive(const char *text, uint64_t what, void *frame, uint64_t interrupted);

@@ -25,8 +25,6 @@ enum {
     SYSCALL_BYTES = 2   /* of the instruction */
 };
 
-HL_EXPORT struct heapline_arrival heapline_arrival;
-
 static struct {
     char options[TEXT_BYTES];
     const char *frames;

@@ -404,6 +404,8 @@ static int begin_counting(void) {
     return 0;
 }
 
+HL_EXPORT struct heapline_arrival heapline_arrival; /* see lifecycle/arrival.h; that one can ask is known here */
+
 static void begin(void) {
     if (!is_wanted()) {
         stay_inert();
@@ -411,11 +413,13 @@ static void begin(void) {
     }
     if (hl_options.off || hl_loaded_late()) {
         forward_from_now_on(HL_LIFE_READY);
+        __atomic_store_n(&heapline_arrival.ready, 1, __ATOMIC_RELEASE);
         return;
     }
     hl_preload_put_first();
     const int failed = begin_counting();
     if (failed) hl_say("cannot start: %s: the program runs without accounting", strerror(-failed));
+    heapline_arrival.ready = 1;
 }
 
 /* ---- late start ---- */

@@ -75,7 +75,12 @@ module Heapline
 
       # Does any object export that name?
       def has?(name)
-        @objects.any? { |object| object.address_of(name) }
+        !address_of(name).nil?
+      end
+
+      # The address of the first that is exported by that name, or nil.
+      def address_of(name)
+        @objects.lazy.filter_map { |object| object.address_of(name) }.first
       end
 
       # What its allocator is made of: objects that export malloc.

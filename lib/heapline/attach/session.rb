@@ -19,6 +19,7 @@ module Heapline
         forbidden: "ptrace is forbidden here; in a container: docker run --cap-add SYS_PTRACE",
         gone: "it ended",
         lost: "its thread could not be stopped",
+        not_loaded: "its loader did not take heapline's library, or is not done with it",
         no_room: "its main thread has no room on its stack",
         unsafe: "its main thread came to no safe place (it waits for a lock, or is in a signal's handler); try again",
         elsewhere: "its main thread waits in a library, not in Ruby; it takes effect when that returns",
@@ -34,7 +35,7 @@ module Heapline
 
       # Begin to count in it, with these options (of RunOptions). What is said of that (String); raises Error.
       def attach(options)
-        prepare
+        @target.check
         fail_with("is counted already; see it with: heapline top #{@pid}") if counted?
 
         arrival, answer = ask(Arrival::START, "#{Accounting::RunOptions.to_env(options)}\n#{frames}")
@@ -46,8 +47,8 @@ module Heapline
 
       # End it. What is said of that (String); raises Error.
       def detach
-        prepare
-        fail_with("is not counted; heapline attach #{@pid} begins it") unless counted?
+        @target.check
+        fail_with("is not counted; heapline attach #{@pid} begins it") unless @target.code.core && counted?
 
         arrival, answer = ask(Arrival::STOP, "\n")
         check(answer)
@@ -56,16 +57,11 @@ module Heapline
 
       private
 
-      def prepare
-        @target.check
-        return if @target.code.core
-
-        fail_with("was started without heapline, which cannot be brought into it yet; start it with: heapline --off")
-      end
-
       def ask(what, text)
+        limit = Clock.now + @timeout
         arrival = Arrival.new(@pid, @target.code)
-        answer = arrival.ask(what, text, timeout: @timeout)
+        loaded = @target.code.core ? :injected : arrival.load(Command::Installation.core, limit)
+        answer = loaded == :injected ? arrival.ask(what, text, limit) : loaded
         fail_with("does not answer: #{REASONS.fetch(answer)}") if answer.is_a?(Symbol)
         [arrival, answer]
       end
