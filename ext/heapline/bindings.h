@@ -8,7 +8,8 @@
 /* Define the functions that read flight files (flight_binding.c) and what their headers
  * say and ask (header_binding.c), those that reach the preloaded core (core_binding.c),
  * those for Ruby objects (object_binding.c), the class that reads growth logs (growth_binding.c), twins
- * (twin_binding.c) and calls in other processes (injector_binding.c) on Heapline::Native. Called once, from Init_native, with the GVL. */
+ * (twin_binding.c) and calls in other processes (injector_binding.c) on Heapline::Native. Called once, from
+ * Init_native, with the GVL. */
 void rbhl_define_flight(VALUE native);
 void rbhl_define_header(VALUE native, VALUE flight_error);
 void rbhl_define_core(VALUE native, VALUE not_enabled);
@@ -19,8 +20,14 @@ void rbhl_define_heap_pages(VALUE native);
 void rbhl_define_injector(VALUE native);
 void rbhl_define_leaks(VALUE native, VALUE not_enabled);
 
-/* The core's function of that name into `slot`; 0 without the preload, or where it is of another version. */
+/* What the core, preloaded or loaded late, exports by that name; NULL: it is not there, or has no such. */
+void *rbhl_core_symbol(const char *name);
+
+/* The core's function of that name into `slot`; 0 without a core, or where it is of another version. */
 int rbhl_core_function(const char *name, void *slot);
+
+/* A core was loaded late: object_binding.c finds its functions there. */
+void rbhl_find_objects(void);
 
 /* Raise NotEnabled without the preload. */
 void rbhl_check_enabled(void);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "births.h"
 
-#include <dlfcn.h>
-
 #include "../heapline_core/heapline_core.h"
+#include "bindings.h"
 
 static int take(const struct heapline_birth *core, struct rbhl_birth *birth) {
     const uint64_t now = rb_gc_count();
@@ -15,13 +14,13 @@ static int take(const struct heapline_birth *core, struct rbhl_birth *birth) {
 int rbhl_birth_of_block(void *block, struct rbhl_birth *birth) {
     static int (*ask)(void *, struct heapline_birth *);
     struct heapline_birth core;
-    if (!ask) *(void **)&ask = dlsym(RTLD_DEFAULT, "heapline_block_birth");
+    if (!ask) *(void **)&ask = rbhl_core_symbol("heapline_block_birth");
     return ask && ask(block, &core) && take(&core, birth);
 }
 
 int rbhl_birth_of_object(VALUE object, struct rbhl_birth *birth) {
     static int (*ask)(uintptr_t, struct heapline_birth *);
     struct heapline_birth core;
-    if (!ask) *(void **)&ask = dlsym(RTLD_DEFAULT, "heapline_object_birth");
+    if (!ask) *(void **)&ask = rbhl_core_symbol("heapline_object_birth");
     return ask && ask(object, &core) && take(&core, birth);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heapline::Native's way to the preloaded core: each function of heapline_core.h, looked up with dlsym when the
- * extension is loaded. Without the preload `enabled?` is false and all others raise Heapline::NotEnabled.
+ * Heapline::Native's way to the core: each function of heapline_core.h, looked up with dlsym when the extension is
+ * loaded, or when the core is (load_core). Without one `enabled?` is false and all others raise Heapline::NotEnabled.
  *
- * The table is written once, before any other thread can see it. All functions are called with the GVL; none waits.
+ * The table is written once. All functions are called with the GVL; none waits.
  */
 #include "bindings.h" /* first: ruby/config.h defines _GNU_SOURCE, which RTLD_DEFAULT needs */
 
@@ -15,6 +15,7 @@
 #include "thread_state.h"
 
 static VALUE not_enabled_error;
+static void *library; /* of a core that was loaded late, for good */
 
 static struct {
     uint32_t (*abi_version)(void);
@@ -34,9 +35,13 @@ static struct {
     int (*companion)(const char *, int, int);
 } core;
 
+void *rbhl_core_symbol(const char *name) {
+    return dlsym(library ? library : RTLD_DEFAULT, name);
+}
+
 /* dlsym returns an object pointer; POSIX makes storing it in a function pointer valid through this detour. */
 static int find_function(const char *name, void *slot) {
-    void *found = dlsym(RTLD_DEFAULT, name);
+    void *found = rbhl_core_symbol(name);
     *(void **)slot = found;
     return found != NULL;
 }
@@ -227,11 +232,29 @@ static VALUE rbhl_stop(VALUE self) {
     return failed ? Qfalse : Qtrue;
 }
 
+static void use_core(void) {
+    if (!find_core()) core.enabled = NULL;
+    if (core.enabled) rbhl_thread_state_define(core.quiet_set, core.tag_set);
+}
+
+/* Native.load_core(path) -> true; false: there is one already, preloaded or loaded late. It counts nothing yet. Raises
+ * NotEnabled: the loader's words. */
+static VALUE rbhl_load_core(VALUE self, VALUE path) {
+    const char *file = StringValueCStr(path);
+    (void)self;
+    if (core.abi_version) return Qfalse;
+    if (!(library = dlopen(file, RTLD_NOW | RTLD_LOCAL)))
+        rb_raise(not_enabled_error, "heapline's library cannot be loaded: %s", dlerror());
+    use_core();
+    rbhl_find_objects();
+    return Qtrue;
+}
+
 void rbhl_define_core(VALUE native, VALUE not_enabled) {
     rb_gc_register_mark_object(not_enabled);
     not_enabled_error = not_enabled;
-    if (!find_core()) core.enabled = NULL;
-    if (core.enabled) rbhl_thread_state_define(core.quiet_set, core.tag_set);
+    use_core();
+    rb_define_singleton_method(native, "load_core", rbhl_load_core, 1);
     rb_define_singleton_method(native, "enabled?", rbhl_enabled_p, 0);
     rb_define_singleton_method(native, "start", rbhl_start, 1);
     rb_define_singleton_method(native, "look", rbhl_look, 0);

@@ -3,12 +3,12 @@
 
 #include "page_census.h"
 
-#include <dlfcn.h>
 #include <ruby/debug.h>
 #include <setjmp.h>
 #include <stdlib.h>
 
 #include "../heapline_core/heapline_core.h"
+#include "bindings.h"
 #include "births.h"
 #include "class_names.h"
 #include "json_writer.h"
@@ -89,7 +89,7 @@ static void join_known(struct census *census, const struct heapline_heap_page *k
 
 static void know_pages(struct census *census) {
     size_t (*list)(struct heapline_heap_page *, size_t);
-    *(void **)&list = dlsym(RTLD_DEFAULT, "heapline_heap_pages");
+    *(void **)&list = rbhl_core_symbol("heapline_heap_pages");
     const size_t room = list ? list(NULL, 0) : 0;
     struct heapline_heap_page *known = room ? malloc(room * sizeof(*known)) : NULL;
     if (known) join_known(census, known, list(known, room));

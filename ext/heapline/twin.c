@@ -3,7 +3,6 @@
 
 #include "twin.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "../heapline_core/platform/platform.h"
+#include "bindings.h"
 #include "vm_access.h"
 
 enum { STACK_BYTES = 256 * 1024, LONGEST_S = 3600, FIRST_FD = 3, NICENESS = 5 };
@@ -156,7 +156,7 @@ int rbhl_twin_reap(void) {
 /* The fork in between is not one of the program's: heapline's core, where it is, keeps out of it. */
 static void fork_is_ours(int ours) {
     void (*tell)(int);
-    *(void **)&tell = dlsym(RTLD_DEFAULT, "heapline_twin_fork");
+    *(void **)&tell = rbhl_core_symbol("heapline_twin_fork");
     if (tell) tell(ours);
 }
 

@@ -3,13 +3,13 @@
 
 #include "twin_tasks.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <ruby/version.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "bindings.h"
 #include "code.h"
 #include "json_writer.h"
 #include "names.h"
@@ -111,7 +111,7 @@ static const char *words_for(int error) {
 
 static void find_flight(struct work *work) {
     size_t (*path)(char *, size_t);
-    *(void **)&path = dlsym(RTLD_DEFAULT, "heapline_flight_path");
+    *(void **)&path = rbhl_core_symbol("heapline_flight_path");
     if (path && path(work->flight, sizeof(work->flight)) >= sizeof(work->flight)) work->flight[0] = 0;
 }
 

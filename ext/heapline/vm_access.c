@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm_access.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <ruby/ractor.h>
 #include <ruby/st.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "../heapline_core/flight/flight_layout.h"
+#include "bindings.h"
 #include "vm_offsets.h"
 
 enum { EP_WORDS = 3, FRAME_IS_C = 0x80, MOST_LOCALS = 4096, GC_FLAGS = 16 };
@@ -25,7 +25,7 @@ static uint32_t compared(void) {
     const off_t place = offsetof(struct hl_flight_header, layout.outcome);
     uint32_t outcome = HL_LAYOUT_OPEN;
     int (*flight)(void);
-    *(void **)&flight = dlsym(RTLD_DEFAULT, "heapline_flight_fd");
+    *(void **)&flight = rbhl_core_symbol("heapline_flight_fd");
     const int fd = flight ? flight() : -1;
     return fd < 0 || pread(fd, &outcome, sizeof(outcome), place) == sizeof(outcome) ? outcome : HL_LAYOUT_REFUSED;
 }

@@ -8,7 +8,6 @@ module Heapline
   class AutoTest < Minitest::Test
     include Accounted
 
-    HOW = "heapline: nothing is counted: start it with `heapline` before the command, or with HEAPLINE_AUTO=1\n"
     SAYS = '[Heapline.enabled?, $0, ARGV, Dir.pwd, $VERBOSE, Process.pid, $stdin.read, ENV["HEAPLINE_AUTO"]]'
     SOURCE = <<~RUBY.freeze
       $stdout.write "begins "
@@ -81,12 +80,14 @@ module Heapline
       end
     end
 
-    def test_where_it_is_not_asked_for_a_line_says_how_and_children_say_nothing
+    # Not in its children.
+    def test_where_it_is_not_asked_for_counting_begins_there
       child = "system(*#{ruby("-e", "require 'heapline/auto'; p Heapline.enabled?").inspect})"
-      program(source(after: "$stdout.flush; #{child}"))
+      counted = "p Heapline.snapshot.select { |site| site.location.lineno == 6 }.sum(&:bytes_allocated) / 5001"
+      program(source(after: "KEPT = Array.new(100) { 'k' * 5000 }; #{counted}; $stdout.flush; #{child}"))
       out, err, status = run_with(nil, *ruby("program.rb"))
-      assert_match(/\Abegins \[false, .*"said"\]\nfalse\n\z/, out)
-      assert_equal ["#{HOW}stderr\n", 7], [err, status.exitstatus]
+      assert_match(/\Abegins \[true, .*"late"\]\n100\nfalse\n\z/, out)
+      assert_equal ["stderr\n", 7], [err, status.exitstatus]
     end
 
     def test_zero_says_nothing

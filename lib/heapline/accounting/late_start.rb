@@ -1,18 +1,21 @@
 # frozen_string_literal: true
 
+require_relative "../command/installation"
 require_relative "run_options"
 
 # Beginning to count in a program that runs, and ending it.
 module Heapline
   class << self
-    # Begin to count in this process, which was started with `heapline --off` (HEAPLINE=off), or in which `stop` was
-    # called. What is allocated from now on is counted exactly; what was there before is at no line, and reports say how
-    # much it is. From any thread, again and again: each start begins at 0. objects: account Ruby objects too. keep: the
-    # flight file stays after the end of the process.
+    # Begin to count in this process: one that was started without heapline, whose library is loaded then, or with
+    # `heapline --off` (HEAPLINE=off), or in which `stop` was called. What is allocated from now on is counted
+    # exactly; what was there before is at no line, and reports say how much it is. From any thread, again and again:
+    # each start begins at 0. objects: account Ruby objects too. keep: the flight file stays after the end of the
+    # process.
     #
-    # Returns true; false where it is counted already. Raises NotEnabled without the preload, and Error in a child of a
-    # process in which `stop` was called.
+    # Returns true; false where it is counted already. Raises NotEnabled where the library cannot be loaded, and Error
+    # in a child of a process in which `stop` was called.
     def start(objects: false, keep: false)
+      Native.load_core(Command::Installation.core)
       begun = Native.start(Accounting::RunOptions.to_env({ objects: objects, keep: keep }))
       Accounting::LateStart.show_frames if begun
       begun
@@ -22,7 +25,7 @@ module Heapline
 
     # End it: malloc and free are forwarded and nothing more. The flight file stays as it is until the process ends or
     # starts again, and `heapline report PID` reads it. Returns true; false where nothing is counted. Raises NotEnabled
-    # without the preload, and Error under `--blocks`.
+    # without heapline's library in it, and Error under `--blocks`.
     def stop
       Native.stop
     rescue SystemCallError => e

@@ -1,17 +1,19 @@
 # frozen_string_literal: true
 
 require_relative "../command/base"
+require_relative "../command/installation"
 require_relative "../errors"
+require_relative "late_start"
 require_relative "run_command"
 
 module Heapline
   module Accounting
-    # What `require "heapline/auto"` does in a program that was started without heapline. HEAPLINE_AUTO=1 in its
-    # environment: it starts again, once, as `heapline CMD` would have started it, in the same process. 0: nothing.
-    # Without it, a line says how to start.
+    # What `require "heapline/auto"` does in a program that was started without heapline: counting begins there and then
+    # (Heapline.start). HEAPLINE_AUTO=1 in its environment: the program starts again, once, as `heapline CMD` would have
+    # started it, in the same process. 0: nothing. Never in a child.
     #
-    # The program begins anew, so it happens only where nothing is lost: in no child, with no other thread, and before
-    # it has sockets or pipes of its own.
+    # A program that begins anew loses what it had, so that happens only with no other thread, and before it has sockets
+    # or pipes of its own.
     class Restart
       ASKED = "HEAPLINE_AUTO"
       # In /proc/PID/stat: it was forked, and has executed nothing since (PF_FORKNOEXEC).
@@ -27,8 +29,8 @@ module Heapline
         return if Heapline.enabled? || forked?
 
         wish = @env[ASKED]
-        @env[ASKED] ||= "said" # for the programs that it starts
-        return say("nothing is counted: start it with `heapline` before the command, or with #{ASKED}=1") if wish.nil?
+        @env[ASKED] ||= "late" # for the programs that it starts
+        return start_late if wish.nil?
 
         start_again if wish == "1"
       rescue Error, SystemCallError => e
@@ -36,6 +38,13 @@ module Heapline
       end
 
       private
+
+      # Where a core is there already, it is the program that begins (`heapline --off`).
+      def start_late
+        Heapline.start if Native.load_core(Command::Installation.core)
+      rescue Error => e
+        say("nothing is counted: #{e.message}; put `heapline` before the command")
+      end
 
       def start_again
         @env[ASKED] = "started" # whatever comes of it: never twice, and in no child
