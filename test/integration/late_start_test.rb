@@ -12,6 +12,7 @@ class LateStartTest < Minitest::Test
   include FlightRun
 
   LIB = Heapline::TestHelper::LIB
+  CYCLES = FlightRun.torture(6, 12, 100) # each waits several times behind all threads
   # Threads allocate at full speed all the time, at lines and in fibers that are older than the start.
   BEFORE = <<~RUBY
     require "heapline"
@@ -64,8 +65,8 @@ class LateStartTest < Minitest::Test
         keep.shift(10)
         [row.allocations / 10, row.growth_bytes / 90_010, own]
       end
-      found = Array.new(60) { cycle.call }
-      puts found.map { |calls, bytes, _| [calls, bytes] }.uniq.inspect, found.last.last - found[9].last
+      found = Array.new(#{CYCLES}) { cycle.call }
+      puts found.map { |calls, bytes, _| [calls, bytes] }.uniq.inspect, found.last.last - found[3].last
       child = fork { Heapline.start rescue print $!.class, " " }
       Process.wait(child)
       $run = false
