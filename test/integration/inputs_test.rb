@@ -27,6 +27,7 @@ class InputsTest < Minitest::Test
 
   def setup
     super
+    skip "what is read hangs on no Ruby's version: one Ruby shows it" if ENV["HEAPLINE_TORTURE"] == "short"
     { "flight" => Samples.flight, "empty" => "", "log" => Samples.growth_log, "dump" => Samples.heap_dump,
       "json" => Samples.report, "hlc" => Samples.capture }.each { |name, bytes| File.binwrite(place(name), bytes) }
   end
