@@ -16,7 +16,6 @@ module Heapline
       KERNEL_THREAD = 0x200000 # PF_KTHREAD, in /proc/PID/stat
       PTRACE = 19 # CAP_SYS_PTRACE
       X86_64 = 62
-      YAMA = "/proc/sys/kernel/yama/ptrace_scope"
       STATES = {
         "T" => "is stopped; SIGCONT lets it go on",
         "D" => "waits for a device (state D), where nothing can stop it; try again when that is over",
@@ -108,7 +107,7 @@ module Heapline
       end
 
       def yama
-        File.read(YAMA).to_i
+        File.read("/proc/sys/kernel/yama/ptrace_scope").to_i
       rescue SystemCallError
         0
       end
