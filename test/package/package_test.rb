@@ -11,7 +11,7 @@ require_relative "../../rakelib/support"
 # The gem as a user gets it: built without git, installed where nothing else is, used from anywhere.
 class PackageTest < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)
-  SOURCES = %w[heapline.gemspec lib exe ext sig examples docs LICENSE README.md CHANGELOG.md].freeze
+  SOURCES = %w[heapline.gemspec lib exe ext sig examples docs man LICENSE README.md CHANGELOG.md].freeze
 
   def run_in(dir, *command, env: {})
     output, status = Open3.capture2e(env, *command, stdin_data: "", chdir: dir)

@@ -130,7 +130,8 @@ class TestCommandTest < Minitest::Test
     assert_equal 1, suite.status.exitstatus, suite.err
     losing, clean = suite.tests.partition { |test| test[:name].end_with?("loses") }
     assert_equal([0, 0], clean.map { |test| test[:lost_blocks] })
-    assert_equal([true, true], losing.map { |test| test[:lost_blocks].between?(15, 20) }, suite.err)
+    # Words that were left on the stack hold some of the twenty; on Ruby 4.0 six.
+    assert_equal([true, true], losing.map { |test| test[:lost_blocks].between?(10, 20) }, suite.err)
     assert_match(/1 process could not be searched for lost blocks/, suite.err)
   end
 
