@@ -22,7 +22,7 @@ module Heapline
     # 200 kB, in a program that loads more.
     SMALL_LEAK = <<~RUBY
       require "json"
-      require "fiddle"
+      require "optparse"
       require "set"
       KEPT = []
       200.times { |i| KEPT << ("x" * 1000 + i.to_s) }

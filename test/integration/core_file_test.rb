@@ -101,7 +101,7 @@ class CoreFileTest < Minitest::Test
 
       answer = JSON.parse(out)
       refute_empty answer["problems"]
-      assert_operator answer.dig("totals", "live_bytes"), :<=, report.dig("totals", "live_bytes")
+      assert_operator answer.dig("totals", "live_bytes").to_i, :<=, report.dig("totals", "live_bytes")
     end
   end
 
