@@ -21,7 +21,7 @@ module Tasks
       when /\.cpp\z/ then cxx_for_source(path)
       when %r{\Aext/heapline/} then BASE + %w[-Wno-unused-parameter -Iext/heapline_core] + ruby_headers
       when %r{\Atest/c/} then BASE + C_TESTS
-      when %r{\Atest/programs/} then %w[-std=gnu11 -pthread -Wno-unused-parameter] + ruby_headers
+      when %r{\Atest/programs/} then %w[-std=gnu11 -pthread -Wno-unused-parameter -Iext/heapline_core] + ruby_headers
       else BASE + %w[-Iext/heapline_core]
       end
     end

@@ -400,7 +400,7 @@ static void aged_at_line_10(uint64_t age_sum, uint64_t temporary) {
 /* The last ticks of before are at hand, generations each at first and more than one later; of all else the general way
  * tells the age. */
 static void the_short_way_tells_ages(void) {
-    char *block, *other;
+    char *block, *other = NULL;
     begin("quiet");
     if (!hl_real_chunked) check_skip("another allocator is below");
     gc_counts(3);
