@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../accounting/process_identity"
 require_relative "../clock"
 require_relative "../errors"
 require "heapline/native"
@@ -16,6 +17,7 @@ module Heapline
       PAUSE = 0.002
       # Threads that wait are asked first; so many, that a round is short.
       THREADS = 16
+      STOPPABLE = %w[S R].freeze # states
 
       # Nanoseconds for which threads were stopped, and how often one was.
       attr_reader :stopped_ns, :stops
@@ -56,15 +58,13 @@ module Heapline
       # The main thread first: what waits, waits for it. Of the others those that can be stopped.
       def threads
         others = Dir.children("/proc/#{@pid}/task").map(&:to_i) - [@pid]
-        [@pid, *others.first(THREADS * 4).select { |thread| stoppable?(thread) }.first(THREADS - 1)]
+        [@pid, *others.first(THREADS * 4).select { |thread| STOPPABLE.include?(state(thread)) }.first(THREADS - 1)]
       rescue SystemCallError
         []
       end
 
-      def stoppable?(thread)
-        %w[S R].include?(File.binread("/proc/#{@pid}/task/#{thread}/stat").rpartition(")").last.split.first)
-      rescue SystemCallError
-        false
+      def state(thread)
+        Accounting::ProcessIdentity.stat(thread)&.first
       end
     end
   end
