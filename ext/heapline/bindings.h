@@ -26,9 +26,6 @@ void *rbhl_core_symbol(const char *name);
 /* The core's function of that name into `slot`; 0 without a core, or where it is of another version. */
 int rbhl_core_function(const char *name, void *slot);
 
-/* A core was loaded late: object_binding.c finds its functions there. */
-void rbhl_find_objects(void);
-
 /* Raise NotEnabled without the preload. */
 void rbhl_check_enabled(void);
 

@@ -246,7 +246,6 @@ static VALUE rbhl_load_core(VALUE self, VALUE path) {
     if (!(library = dlopen(file, RTLD_NOW | RTLD_LOCAL)))
         rb_raise(not_enabled_error, "heapline's library cannot be loaded: %s", dlerror());
     use_core();
-    rbhl_find_objects();
     return Qtrue;
 }
 

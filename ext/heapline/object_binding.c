@@ -27,7 +27,8 @@ static struct {
     void (*each)(uint64_t, uint64_t, heapline_object_visitor *, void *);
 } core;
 
-void rbhl_find_objects(void) {
+/* When it is first asked for: the core may be loaded late. */
+static void find_core(void) {
     if (rbhl_core_function("heapline_objects_start", &core.start) &&
         rbhl_core_function("heapline_objects_stop", &core.stop) &&
         rbhl_core_function("heapline_objects_join", &core.join) &&
@@ -39,6 +40,7 @@ void rbhl_find_objects(void) {
 }
 
 static int is_on(void) {
+    if (!core.on) find_core();
     return core.on && core.on();
 }
 
@@ -168,7 +170,6 @@ static VALUE rbhl_live_objects(VALUE self, VALUE from, VALUE to) {
 
 void rbhl_define_objects(VALUE native, VALUE not_enabled) {
     not_enabled_error = not_enabled; /* core_binding.c keeps it */
-    rbhl_find_objects();
     rb_define_singleton_method(native, "objects?", rbhl_objects_p, 0);
     rb_define_singleton_method(native, "objects_start", rbhl_objects_start, 0);
     rb_define_singleton_method(native, "objects_stop", rbhl_objects_stop, 0);
