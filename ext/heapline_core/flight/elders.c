@@ -2,7 +2,6 @@
 #include "flight/elders.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "flight/site_table.h"
 #include "platform/own_memory.h"
@@ -18,7 +17,7 @@ static const size_t BYTES = sizeof(struct bucket) << BUCKET_BITS;
 
 int hl_elders_begin(void) {
     if (buckets)
-        memset(buckets, 0, BYTES);
+        hl_own_piece_wipe(buckets, BYTES);
     else
         buckets = hl_own_memory(BYTES); /* touched only where something is watched */
     return buckets ? 0 : -ENOMEM;
