@@ -146,15 +146,6 @@ static pthread_cond_t *condition_of(const greg_t *registers, const uintptr_t *wo
     return NULL;
 }
 
-/* Those that Ruby waits in, and begins again after it has looked for interrupts. */
-static int ruby_begins_again(long number) {
-    static const short calls[] = {SYS_read,   SYS_write,    SYS_writev, SYS_poll,  SYS_ppoll,
-                                  SYS_select, SYS_pselect6, SYS_wait4,  SYS_waitid};
-    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-        if (calls[i] == number) return 1;
-    return 0;
-}
-
 /* A2. The thread stands before a system call that it made already. */
 static void bring_to_safe_point(greg_t *registers) {
     uintptr_t words[NEAR_WORDS];
@@ -164,7 +155,7 @@ static void bring_to_safe_point(greg_t *registers) {
     if (count < 0) return;
     pthread_cond_t *condition = number == SYS_futex ? condition_of(registers, words, count) : NULL;
     if (condition) pthread_cond_broadcast(condition);
-    if (!ruby_begins_again(number)) return;
+    if (!hl_ruby_begins_again(number)) return;
     registers[REG_RAX] = -EINTR;
     registers[REG_RIP] += SYSCALL_BYTES;
 }

@@ -413,13 +413,12 @@ static void begin(void) {
     }
     if (hl_options.off || hl_loaded_late()) {
         forward_from_now_on(HL_LIFE_READY);
-        __atomic_store_n(&heapline_arrival.ready, 1, __ATOMIC_RELEASE);
-        return;
+    } else {
+        hl_preload_put_first();
+        const int failed = begin_counting();
+        if (failed) hl_say("cannot start: %s: the program runs without accounting", strerror(-failed));
     }
-    hl_preload_put_first();
-    const int failed = begin_counting();
-    if (failed) hl_say("cannot start: %s: the program runs without accounting", strerror(-failed));
-    heapline_arrival.ready = 1;
+    __atomic_store_n(&heapline_arrival.ready, 1, __ATOMIC_RELEASE);
 }
 
 /* ---- late start ---- */

@@ -93,15 +93,6 @@ static uintptr_t find_caller(const struct user_regs_struct *registers) {
     return 0;
 }
 
-/* Those that Ruby waits in, and begins again after it has looked for interrupts. */
-static int ruby_begins_again(long number) {
-    static const short calls[] = {SYS_read,   SYS_write,    SYS_writev, SYS_poll,  SYS_ppoll,
-                                  SYS_select, SYS_pselect6, SYS_wait4,  SYS_waitid};
-    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-        if (calls[i] == number) return 1;
-    return 0;
-}
-
 /* The thread's ec, proven by its thread's pointer back to it. */
 static char *proven_ec(void) {
     char *ec = hl_ruby_ec();
@@ -143,7 +134,7 @@ static struct way find_way(const struct user_regs_struct *registers, uintptr_t c
     struct way way = {0};
     const long number = (long)registers->orig_rax;
     char *ec = caller && hl_native_in_vm(caller) ? proven_ec() : NULL;
-    if (!ec || (number != SYS_futex && !ruby_begins_again(number))) return way;
+    if (!ec || (number != SYS_futex && !hl_ruby_begins_again(number))) return way;
     if (number == SYS_futex && !(way.waker = find_waker(*(uintptr_t *)(ec + hl_ruby.layout->ec_thread)))) return way;
     way.ec = ec;
     return way;

@@ -255,6 +255,14 @@ void hl_ruby_distrust(const char *reason) {
     if (!hl_options.quiet) hl_say("%s: slower attribution through rb_profile_frames (see heapline doctor)", reason);
 }
 
+int hl_ruby_begins_again(long number) {
+    static const short calls[] = {SYS_read,   SYS_write,    SYS_writev, SYS_poll,  SYS_ppoll,
+                                  SYS_select, SYS_pselect6, SYS_wait4,  SYS_waitid};
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        if (calls[i] == number) return 1;
+    return 0;
+}
+
 int hl_ruby_attach(void (*ended)(void)) {
     if (hl_ruby.attached) return 1;
     if (!thread_class || !*thread_class) return 0;

@@ -180,6 +180,9 @@ int hl_ruby_present(void);
 /* Attach if the VM is ready and this is the main thread; 1 once attached. `ended` is called in the last at_exit. */
 int hl_ruby_attach(void (*ended)(void));
 
+/* Is this a system call that Ruby waits in, and begins again after it has looked for interrupts? */
+int hl_ruby_begins_again(long number);
+
 /* In the last at_exit handler, with the GVL: a full GC; and what the program printed so far, out to where it goes. */
 void hl_ruby_collect(void);
 void hl_ruby_flush_output(void);
