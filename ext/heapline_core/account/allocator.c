@@ -99,12 +99,6 @@ static int ask_glibc(struct hl_figures *found, int survey) {
 
 /* ---- the others: found by name; what they do not know stays untold ---- */
 
-static int find(const char *name, void *slot) {
-    void *symbol = hl_find_below(name);
-    memcpy(slot, &symbol, sizeof(symbol));
-    return symbol != NULL;
-}
-
 #define ARENAS_ALL "4096" /* jemalloc's MALLCTL_ARENAS_ALL */
 
 static uint64_t jemalloc_says(int (*mallctl)(const char *, void *, size_t *, void *, size_t), const char *name) {
@@ -116,7 +110,7 @@ static int ask_jemalloc(struct hl_figures *found) {
     int (*mallctl)(const char *, void *, size_t *, void *, size_t);
     uint64_t epoch = 1;
     size_t length = sizeof(epoch);
-    if (!find("mallctl", &mallctl) || mallctl("epoch", &epoch, &length, &epoch, length)) return 0;
+    if (!hl_find_below("mallctl", &mallctl) || mallctl("epoch", &epoch, &length, &epoch, length)) return 0;
     found->resident_bytes = jemalloc_says(mallctl, "stats.resident");
     found->metadata_bytes = jemalloc_says(mallctl, "stats.metadata");
     found->free_bytes = (jemalloc_says(mallctl, "stats.arenas." ARENAS_ALL ".pdirty") +
@@ -133,7 +127,7 @@ static uint64_t tcmalloc_says(int (*property)(const char *, size_t *), const cha
 
 static int ask_tcmalloc(struct hl_figures *found) {
     int (*property)(const char *, size_t *);
-    if (!find("MallocExtension_GetNumericProperty", &property)) return 0;
+    if (!hl_find_below("MallocExtension_GetNumericProperty", &property)) return 0;
     found->resident_bytes =
         tcmalloc_says(property, "generic.heap_size") - tcmalloc_says(property, "tcmalloc.pageheap_unmapped_bytes");
     found->free_bytes = found->returnable_bytes = tcmalloc_says(property, "tcmalloc.pageheap_free_bytes");
@@ -144,8 +138,8 @@ static int ask_mimalloc(struct hl_figures *found) {
     void (*merge)(void);
     void (*info)(size_t *, size_t *, size_t *, size_t *, size_t *, size_t *, size_t *, size_t *);
     size_t committed = 0, unused;
-    if (!find("mi_process_info", &info)) return 0;
-    if (find("mi_stats_merge", &merge)) merge();
+    if (!hl_find_below("mi_process_info", &info)) return 0;
+    if (hl_find_below("mi_stats_merge", &merge)) merge();
     info(&unused, &unused, &unused, &unused, &unused, &committed, &unused, &unused);
     found->resident_bytes = committed;
     return 1;
@@ -177,17 +171,17 @@ uint64_t hl_allocator_in_use(void) {
     struct glibc_info (*info)(void);
     int (*mallctl)(const char *, void *, size_t *, void *, size_t);
     int (*property)(const char *, size_t *);
-    if (below_is("glibc") && find("mallinfo2", &info)) {
+    if (below_is("glibc") && hl_find_below("mallinfo2", &info)) {
         const struct glibc_info found = info();
         return found.uordblks + found.hblkhd;
     }
-    if (below_is("jemalloc") && find("mallctl", &mallctl)) {
+    if (below_is("jemalloc") && hl_find_below("mallctl", &mallctl)) {
         uint64_t epoch = 1;
         size_t length = sizeof(epoch);
         mallctl("epoch", &epoch, &length, &epoch, length);
         return jemalloc_says(mallctl, "stats.allocated");
     }
-    if (below_is("tcmalloc") && find("MallocExtension_GetNumericProperty", &property))
+    if (below_is("tcmalloc") && hl_find_below("MallocExtension_GetNumericProperty", &property))
         return tcmalloc_says(property, "generic.current_allocated_bytes");
     return HL_UNTOLD;
 }
@@ -213,11 +207,11 @@ static void give_back(void) {
     void (*collect)(_Bool);
     if (below_is("glibc"))
         malloc_trim(0);
-    else if (below_is("jemalloc") && find("mallctl", &mallctl))
+    else if (below_is("jemalloc") && hl_find_below("mallctl", &mallctl))
         mallctl("arena." ARENAS_ALL ".purge", NULL, NULL, NULL, 0);
-    else if (below_is("tcmalloc") && find("MallocExtension_ReleaseFreeMemory", &release))
+    else if (below_is("tcmalloc") && hl_find_below("MallocExtension_ReleaseFreeMemory", &release))
         release();
-    else if (below_is("mimalloc") && find("mi_collect", &collect))
+    else if (below_is("mimalloc") && hl_find_below("mi_collect", &collect))
         collect(1);
 }
 

@@ -90,24 +90,20 @@ int hl_loaded_late(void) {
 
 /* A library that was loaded late stands in no list that others are found by; its own definitions are the last that it
  * finds. */
-void *hl_find_below(const char *name) {
+int hl_find_below(const char *name, void *function) {
     static int late = -1;
     if (late < 0) late = hl_loaded_late();
-    if (!late) return dlsym(RTLD_NEXT, name);
-    void *found = dlsym(RTLD_DEFAULT, name);
-    return object_of(found) == object_of((void *)(uintptr_t)hl_boot_alloc) ? NULL : found;
-}
-
-static void find(const char *name, void *slot) {
-    void *symbol = hl_find_below(name);
-    memcpy(slot, &symbol, sizeof(symbol));
+    void *found = dlsym(late ? RTLD_DEFAULT : RTLD_NEXT, name);
+    if (late && object_of(found) == object_of((void *)(uintptr_t)hl_boot_alloc)) found = NULL;
+    memcpy(function, &found, sizeof(found));
+    return found != NULL;
 }
 
 /* All are found before one is in its place: dlsym itself may allocate. */
 int hl_real_resolve(void) {
 #define HL_FIND(type, name, parameters, arguments)                                                                     \
     type(*found_##name) parameters;                                                                                    \
-    find(#name, &found_##name);
+    hl_find_below(#name, &found_##name);
     HL_FAMILY(HL_FIND)
 #undef HL_FIND
     if (!found_malloc || !found_calloc || !found_realloc || !found_free || !found_memalign || !found_malloc_usable_size)
@@ -135,11 +131,9 @@ int hl_real_first(void) {
 /* Each allocator tells its version in a way of its own. */
 static int describe_jemalloc(char *name, size_t size) {
     int (*mallctl)(const char *, void *, size_t *, void *, size_t);
-    void *symbol = hl_find_below("mallctl");
     const char *version = NULL;
     size_t length = sizeof(version);
-    if (!symbol) return 0;
-    memcpy(&mallctl, &symbol, sizeof(symbol));
+    if (!hl_find_below("mallctl", &mallctl)) return 0;
     if (mallctl("version", &version, &length, NULL, 0) || !version) version = "";
     /* "5.3.0-0-g54eaed1d…": the part up to the first dash names the release. */
     hl_text(name, size, "jemalloc %.*s", (int)strcspn(version, "-"), version);
@@ -148,11 +142,9 @@ static int describe_jemalloc(char *name, size_t size) {
 
 static int describe_tcmalloc(char *name, size_t size) {
     const char *(*version)(int *, int *, const char **);
-    void *symbol = hl_find_below("tc_version");
     int major = 0, minor = 0;
     const char *patch = "";
-    if (!symbol) return 0;
-    memcpy(&version, &symbol, sizeof(symbol));
+    if (!hl_find_below("tc_version", &version)) return 0;
     version(&major, &minor, &patch);
     hl_text(name, size, "tcmalloc %d.%d%s", major, minor, patch ? patch : "");
     return 1;
@@ -160,9 +152,7 @@ static int describe_tcmalloc(char *name, size_t size) {
 
 static int describe_mimalloc(char *name, size_t size) {
     int (*version)(void);
-    void *symbol = hl_find_below("mi_version");
-    if (!symbol) return 0;
-    memcpy(&version, &symbol, sizeof(symbol));
+    if (!hl_find_below("mi_version", &version)) return 0;
     int number = version();
     if (number >= 10000) /* since 3.x and late 2.x: major * 10000 + minor * 100 + patch */
         hl_text(name, size, "mimalloc %d.%d.%d", number / 10000, number / 100 % 100, number % 100);

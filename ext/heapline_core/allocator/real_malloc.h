@@ -30,8 +30,9 @@ extern char hl_boot_arena[HL_BOOT_BYTES] HL_HIDDEN;
 /* Fill the table. 0, or -ENOSYS where a needed function is missing or stems from two different allocators. */
 int hl_real_resolve(void);
 
-/* What this name means below us; NULL: nothing has it. Where we were loaded late, what it means to the program. */
-void *hl_find_below(const char *name);
+/* What this name means below us, into the pointer `function`; 0: nothing has it. Where we were loaded late, what it
+ * means to the program. */
+int hl_find_below(const char *name, void *function);
 
 /* 1 where we were loaded into a process that ran already (dlopen), 0 where we were there from its start (preloaded). */
 int hl_loaded_late(void);

@@ -71,8 +71,9 @@ int hl_definitions_find(void) {
     if (!hl_loaded_late()) return -EALREADY;
     define_exports();
     for (uint32_t i = 0; i < PLACES; i++) {
-        void *function = definitions[i].name ? hl_find_below(definitions[i].name) : NULL;
-        if (function && is_made_up(function)) return -ENOTSUP;
+        void *function = NULL;
+        if (definitions[i].name && hl_find_below(definitions[i].name, &function) && is_made_up(function))
+            return -ENOTSUP;
         definitions[i].below = (uintptr_t)function;
     }
     dlerror(); /* what was not found is no error of the program's */

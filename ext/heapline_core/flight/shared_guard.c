@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,10 +27,7 @@ static uint32_t guarding; /* our handler is the kernel's */
 
 static sigaction_function *below(void) {
     static sigaction_function *definition;
-    if (!definition) {
-        void *symbol = hl_find_below("sigaction");
-        memcpy(&definition, &symbol, sizeof(definition));
-    }
+    if (!definition) hl_find_below("sigaction", &definition);
     return definition;
 }
 

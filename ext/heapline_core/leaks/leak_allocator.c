@@ -115,10 +115,9 @@ static void tell_metadata(const struct telling *telling) {
 void hl_allocator_memory_prepare(void) {
     int (*to_mib)(const char *, size_t *, size_t *);
     size_t count = sizeof(jemalloc.mib) / sizeof(*jemalloc.mib);
-    void *name = hl_real_chunked ? NULL : hl_find_below("mallctlnametomib"),
-         *query = hl_real_chunked ? NULL : hl_find_below("mallctlbymib");
-    if (!name || !query) return;
-    memcpy(&to_mib, &name, sizeof(name));
+    void *query;
+    if (hl_real_chunked || !hl_find_below("mallctlnametomib", &to_mib) || !hl_find_below("mallctlbymib", &query))
+        return;
     if (to_mib("experimental.utilization.batch_query", jemalloc.mib, &count) || count != 3) return;
     memcpy(&jemalloc.by_mib, &query, sizeof(query));
 }
