@@ -99,6 +99,18 @@ module FlightRun
     watch(command, directory: nil, env: env, **others)
   end
 
+  # The site of a line of the program, or nil.
+  def site_at(snapshot, line)
+    snapshot.find { |site| site.location.lineno == line && site.location.path.end_with?("program.rb") }
+  end
+
+  # So many blocks and bytes were planted at the site. What the VM itself may take at the line, pages of its heap and
+  # what a GC needs, are few blocks.
+  def assert_planted(blocks, bytes, site, figure)
+    assert_includes 0..200_000, site.public_send(figure) - bytes
+    assert_includes 0..20, site.public_send(figure.to_s.sub("bytes", "blocks")) - blocks
+  end
+
   # Run with and without the core; fail unless both look the same. Returns the run under the core.
   def assert_same_behaviour(command, message = nil, preload: [], heapline: "keep", **others)
     alone = { "LD_PRELOAD" => preload.join(":") } unless preload.empty?
