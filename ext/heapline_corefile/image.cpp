@@ -30,6 +30,9 @@ constexpr int machine = EM_NONE;
 
 /* More than any process has (I1). */
 constexpr size_t most_parts = 1 << 20;
+/* A program's memory lies below it; what a core has above is the kernel's (the page of vsyscall). So adding a page to
+ * an address never wraps. */
+constexpr uint64_t address_end = uint64_t{1} << 56;
 constexpr uint64_t most_note_bytes = 128 << 20;
 constexpr size_t unpacked_at_once = 8 << 20; /* the headers are in the first */
 
@@ -121,6 +124,7 @@ void Image::read_headers(const std::string &path) {
     if (header.e_machine != machine || gelf_getclass(elf.get()) != ELFCLASS64)
         throw Failure(path + " is the core file of a machine of another architecture");
     size_t count = 0;
+    uint64_t bytes = 0;
     if (elf_getphdrnum(elf.get(), &count) || count > most_parts)
         throw Failure(path + " is cut: its headers are not there");
     for (size_t i = 0; i < count; i++) {
@@ -130,13 +134,14 @@ void Image::read_headers(const std::string &path) {
             break;
         }
         if (part.p_type == PT_NOTE) read_notes(elf.get(), part.p_offset, part.p_filesz);
-        if (part.p_type != PT_LOAD || part.p_vaddr + part.p_memsz < part.p_vaddr) continue;
+        if (part.p_type != PT_LOAD || part.p_vaddr > address_end || part.p_memsz > address_end - part.p_vaddr) continue;
         uint64_t there = std::min(part.p_filesz, part.p_memsz);
         const uint64_t left = part.p_offset < file_bytes_ ? file_bytes_ - part.p_offset : 0;
         if (there > left) {
             missing_ += there - left;
             there = left;
         }
+        bytes += there;
         segments_.push_back({part.p_vaddr, part.p_vaddr + there, part.p_vaddr + part.p_memsz, part.p_offset,
                              (part.p_flags & PF_W) != 0});
     }
@@ -146,6 +151,8 @@ void Image::read_headers(const std::string &path) {
     /* No two hold one address. */
     for (size_t i = 1; i < segments_.size(); i++)
         if (segments_[i].begin < segments_[i - 1].memory_end) throw Failure(path + " is damaged: its parts overlap");
+    /* Nor do two have the same bytes of the file: a small file would stand for memory without end. */
+    if (bytes > file_bytes_) throw Failure(path + " is damaged: its parts overlap");
     if (segments_.empty()) throw Failure(path + " has no memory in it");
 }
 

@@ -9,6 +9,8 @@ module Tasks
   class Fuzzing
     # Damaged files of each kind, for each second that a target runs.
     RUNS_A_SECOND = 1
+    # A target that takes longer for one input has a loop without an end.
+    SECONDS_AN_INPUT = 20
     INCLUDE = %r{^#include "../../(ext/\w+/\w+)\.h(pp)?"}
 
     # seconds: how long each target runs
@@ -62,8 +64,8 @@ module Tasks
 
     # What breaks the target is kept in tmp/fuzz and named in the output.
     def fuzz(program, corpus)
-      Shell.capture(program, "-max_total_time=#{@seconds}", "-artifact_prefix=#{File.dirname(program)}/",
-                    "-print_final_stats=0", corpus)
+      Shell.capture(program, "-max_total_time=#{@seconds}", "-timeout=#{SECONDS_AN_INPUT}",
+                    "-artifact_prefix=#{File.dirname(program)}/", "-print_final_stats=0", corpus)
     end
   end
 end

@@ -8,10 +8,13 @@ module CoreSample
   KEY = 0x1234_5678_9abc_def1
   PAGE = 4096
   MASK = (1 << 64) - 1
+  # The next address after it is 0.
+  LAST_PAGE = { (1 << 64) - PAGE - 8 => "\0" * PAGE }.freeze
 
-  def self.bytes
+  # more: address => bytes of further memory.
+  def self.bytes(more = {})
     notes = note(0x4649_4c45, files)
-    parts = { HEAP => heap, LIBC => libc, MARK => mark }
+    parts = { HEAP => heap, LIBC => libc, MARK => mark, **more }
     head = [0x7f, *"ELF".bytes, 2, 1, 1].pack("C*").ljust(16, "\0") +
            [4, 62, 1, 0, 64, 0, 0, 64, 56, parts.size + 1, 0, 0, 0].pack("S2LQ3LS6")
     at = 2 * PAGE

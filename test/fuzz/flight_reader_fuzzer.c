@@ -11,6 +11,7 @@
 #include "../../ext/heapline/flight_reader.h"
 #include "../../ext/heapline/object_reader.h"
 #include "../../ext/heapline/site_groups.h"
+#include "../../ext/heapline/site_stages.h" /* what site_groups.c uses */
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

@@ -39,7 +39,8 @@ SEEDS = {
      *whole.each_with_index.map { |bytes, i| ["parts-#{i}", capture_parts(bytes)] }]
   },
   "core_file" => lambda {
-    [["whole", CoreSample.bytes], ["cut", CoreSample.bytes[0..-4097]]]
+    [["whole", CoreSample.bytes], ["cut", CoreSample.bytes[0..-4097]],
+     ["last-page", CoreSample.bytes(CoreSample::LAST_PAGE)]]
   },
   "heap_dump" => lambda {
     dump = Samples.heap_dump

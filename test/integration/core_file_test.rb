@@ -5,6 +5,7 @@ require "json"
 require "open3"
 require "tmpdir"
 require "heapline/accounting/flight"
+require_relative "../fuzz/core_sample"
 
 # `heapline core FILE` tells of a core what `heapline report PID` told of the process before, to the byte.
 class CoreFileTest < Minitest::Test
@@ -151,5 +152,23 @@ class CoreFileTest < Minitest::Test
     assert_equal ["heapline: #{__FILE__} is not a core file\n", 3], [err, status]
     _, err, status = run_heapline("core", RbConfig.ruby)
     assert_equal ["heapline: #{RbConfig.ruby} is not a core file, but a program or library\n", 3], [err, status]
+  end
+
+  # Whose addresses wrap, and whose parts are all of the file, each.
+  def test_cores_that_no_process_left
+    Dir.mktmpdir do |directory|
+      sample = CoreSample.bytes
+      last = CoreSample.bytes(CoreSample::LAST_PAGE)
+      many = sample.dup
+      (1..3).each do |part|
+        many[64 + (part * 56) + 8, 40] = [0, many[64 + (part * 56) + 16, 16], *[sample.size] * 2].pack("Qa16Q2")
+      end
+      answers = [sample, last, many].map do |bytes|
+        File.binwrite("#{directory}/core", bytes) && run_heapline("core", "#{directory}/core")
+      end
+      assert_equal answers[0], answers[1]
+      assert_match(/cannot be read/, answers[0][1])
+      assert_equal ["", "heapline: #{directory}/core is damaged: its parts overlap\n", 3], answers[2]
+    end
   end
 end
