@@ -42,6 +42,12 @@ class PublicPathTest < Minitest::Test
       Thread.new { take 7803 }.join
       Fiber.new { take 7804 }.resume
       eval "\ntake 7805", binding, "given.rb", 20 # at: given.rb:21
+      # Of a frame inside a method rb_profile_frames knows the method, which lies in another file.
+      def evaluating = eval("\ntake 7808", nil, "other.rb", 30) # at: other.rb:31
+      evaluating
+      def defining = Object.class_eval("\n\ndef defined = take(7809)", "third.rb", 40) # at: third.rb:42
+      defining
+      defined
       3.times { GC.start; take 7806 }
       GC.respond_to?(:compact) && GC.compact
       take 7807

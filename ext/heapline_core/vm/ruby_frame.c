@@ -156,6 +156,21 @@ struct hl_frame hl_ruby_caller(struct hl_frame frame) {
     return (flags & HL_FRAME_KIND) == HL_FRAME_DUMMY ? (struct hl_frame){0, NULL} : caller;
 }
 
+/* ---- objects ---- */
+
+static uint64_t flags_of(hl_value object) {
+    return *(const uint64_t *)object;
+}
+
+/* The kind of one of the VM's own objects; -1 for all else. */
+static int imemo_of(hl_value object) {
+    return (flags_of(object) & TYPE_MASK) == T_IMEMO ? (int)(flags_of(object) >> 12 & 0xf) : -1;
+}
+
+static int is_method(hl_value frame) {
+    return imemo_of(frame) == IMEMO_METHOD;
+}
+
 /* ---- strings ---- */
 
 /* A string's bytes through public functions only; borrowed from the string. */
@@ -291,6 +306,15 @@ static int profile_at(hl_value frame, int number, struct profile *profile) {
     return 1;
 }
 
+/* For a frame inside a method the public API names the method's file, also where the frame is an eval of another. Of
+ * the nearest frame Ruby tells its own. */
+static void ask_own_path(struct profile *nearest) {
+    const char *path = is_method(nearest->frame) && hl_ruby.rb_sourcefile ? hl_ruby.rb_sourcefile() : NULL;
+    if (!path) return;
+    nearest->line.path = path;
+    nearest->line.path_length = strlen(path);
+}
+
 /* The nearest frame with a Ruby path, and the one that is the place which is meant (location.h, W3); 0 or -EAGAIN. */
 static int profile_frame(struct profile *meant, struct profile *nearest) {
     enum { DEPTH = 24 };
@@ -299,7 +323,10 @@ static int profile_frame(struct profile *meant, struct profile *nearest) {
     const int count = hl_ruby.rb_profile_frames(0, DEPTH, frames, lines);
     for (int i = 0; i < count; i++) {
         if (!profile_at(frames[i], lines[i], meant)) continue;
-        if (!found++) *nearest = *meant;
+        if (!found++) {
+            ask_own_path(meant);
+            *nearest = *meant;
+        }
         if (hl_options.internal || !is_internal(&meant->line)) return 0;
     }
     return found ? 0 : -EAGAIN; /* the outermost */
@@ -316,10 +343,6 @@ int hl_ruby_line_public(struct hl_frame none, struct hl_ruby_line *line, char *b
 
 /* ---- labels, and the check against the public API ---- */
 
-static uint64_t flags_of(hl_value object) {
-    return *(const uint64_t *)object;
-}
-
 /* A module's name where it has one; asking allocates nothing. */
 size_t hl_ruby_module_name(hl_value module, char *buffer, size_t size) {
     if (!is_object(module)) return 0;
@@ -331,15 +354,6 @@ size_t hl_ruby_module_name(hl_value module, char *buffer, size_t size) {
 hl_value hl_ruby_attached_object(hl_value singleton) {
     if (hl_ruby.rb_class_attached_object) return hl_ruby.rb_class_attached_object(singleton);
     return hl_ruby.rb_attr_get ? hl_ruby.rb_attr_get(singleton, hl_ruby.attached_name) : 0;
-}
-
-/* The kind of one of the VM's own objects; -1 for all else. */
-static int imemo_of(hl_value object) {
-    return (flags_of(object) & TYPE_MASK) == T_IMEMO ? (int)(flags_of(object) >> 12 & 0xf) : -1;
-}
-
-static int is_method(hl_value frame) {
-    return imemo_of(frame) == IMEMO_METHOD;
 }
 
 /* "Cache#" or "Cache." in front of a method, for a method entry; 0 for all else. */
@@ -369,7 +383,7 @@ static int to_be_checked(void) {
 
 enum { MISMATCHES_ALLOWED = 3 };
 
-/* For a frame inside a method the public API names the method's file, also where the frame is an eval of another. */
+/* Of a frame further out than the nearest only its method's file is known (ask_own_path). */
 static int same_path(const struct hl_ruby_line *line, const struct profile *profile) {
     const struct hl_ruby_line *other = &profile->line;
     const size_t length = other->path_length > HL_PATH_MAX ? HL_PATH_MAX : other->path_length;

@@ -91,6 +91,7 @@ enum {
     X(hl_value, rb_class_attached_object, (hl_value singleton)) /* >= 3.2 */                                           \
     X(hl_value, rb_profile_frame_label, (hl_value frame))                                                              \
     X(hl_value, rb_profile_frame_base_label, (hl_value frame))                                                         \
+    X(const char *, rb_sourcefile, (void))                                                                             \
     X(hl_value, rb_attr_get, (hl_value object, uintptr_t name))                                                        \
     X(uintptr_t, rb_intern, (const char *name))                                                                        \
     X(void *, rb_gc_get_objspace, (void)) /* >= 3.4 */                                                                 \
