@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "flight/flight.h"
+#include "flight/library.h"
 #include "platform/probe.h"
 #include "platform/system_call.h"
 #include "platform/text.h"
@@ -243,12 +244,22 @@ static enum outcome read_frames(void) {
 
 /* ---- a frame's code ---- */
 
+/* An instruction is the address of the VM's code for it (where it is its number, as no compiler that we know builds it,
+ * the layout is refused). Any other word that leads to a place shortly before what a wrong frame has for its pc is no
+ * code: Ruby must not be asked for a line there. */
+static int is_instruction(uint64_t value) {
+    const void *of_vm = hl_library_map((uintptr_t)hl_ruby.rb_thread_current);
+    return of_vm && hl_library_map(value) == of_vm;
+}
+
 /* Does this word of the body lead to instructions, the pc of one of which is the frame's? */
 static int leads_to_code(unsigned word) {
+    uint64_t first;
     const uint64_t begin = look.body[word], pc = look.frame_read->pc;
     if (!word || begin < PAGE || begin % WORD || pc % WORD || pc < begin) return 0;
     const uint64_t count = look.body[word - 1] >> 32;
-    return count && count <= CODE_MOST && pc - begin <= count * WORD;
+    return count && count <= CODE_MOST && pc - begin <= count * WORD &&
+           read_words(&first, (const void *)(uintptr_t)begin, 1) && is_instruction(first);
 }
 
 static int is_body(unsigned word) {
