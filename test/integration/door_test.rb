@@ -11,6 +11,8 @@ class DoorTest < Minitest::Test
   FLAGS = %W[-O2 -std=gnu11 -D_GNU_SOURCE -fvisibility=hidden -ftls-model=initial-exec
              -I#{CORE} -I#{File.dirname(CORE)} -Wl,-z,nodelete -Wl,-z,now].freeze
   CALLS = 2000
+  # Words in one library, more than the door has room for at first.
+  ADDRESSES = 7001
 
   def counting
     NativePrograms.library("door/counting", *FLAGS, *SOURCES)
@@ -24,7 +26,8 @@ class DoorTest < Minitest::Test
   def victim(environment = {})
     caller("libfound.so")
     libraries = [counting, caller("libnow.so", "-Wl,-z,now", "-Wl,-z,relro"), caller("liblazy.so", "-Wl,-z,lazy"),
-                 NativePrograms.library("door/own", "-Wl,-Bsymbolic"), caller("liblater.so", "-Wl,-z,norelro"),
+                 NativePrograms.library("door/own", "-Wl,-Bsymbolic"),
+                 caller("liblater.so", "-DADDRESSES=#{ADDRESSES}", "-Wl,-z,norelro"),
                  NativePrograms.library("door/loader", "-Wl,-rpath,$ORIGIN")]
     program = NativePrograms.program("door/victim", "-ldl", "-lpthread")
     out, err, status = Open3.capture3(environment, program, *libraries)
@@ -36,6 +39,7 @@ class DoorTest < Minitest::Test
   def assert_led(output)
     assert_includes output, "counted #{CALLS} #{CALLS} 0 #{CALLS} #{CALLS}\n"
     assert_match(/^words \d+ told 4$/, output, "before and after each of two libraries goes")
+    assert_operator output[/^words (\d+)/, 1].to_i, :>, ADDRESSES
     assert_match %r{^left /.*/libown\.so$}, output, "what is bound to itself is named"
     assert_includes output, "missed 0 0\n"
     assert_equal ["closed 0 0", "closed 0"], output.lines(chomp: true).grep(/closed/)

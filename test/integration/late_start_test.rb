@@ -51,6 +51,24 @@ class LateStartTest < Minitest::Test
     assert_says(run.snapshot)
   end
 
+  # What is bound to its own malloc before the start and after it.
+  def test_libraries_that_cannot_be_counted_are_named
+    own = NativePrograms.library("door/own", "-Wl,-Bsymbolic")
+    copy = File.join(new_directory, "libother.so")
+    FileUtils.cp(own, copy)
+    run = plain(ruby("-I", LIB, script(<<~RUBY)), env: { "HEAPLINE" => "quiet", "HEAPLINE_DIR" => new_directory })
+      require "heapline"
+      require #{own.dump}
+      Heapline.start(keep: true)
+      require #{copy.dump}
+    RUBY
+    run.directory = @workplaces.find { |path| Dir[File.join(path, "*.flight")].any? }
+    assert_equal "", run.error
+    assert_equal %w[libown.so libother.so], run.snapshot.older.uncovered
+    assert_includes text(run.snapshot).split.join(" "),
+                    "not counted: what libown.so, libother.so take from an allocator of their own"
+  end
+
   # Each start begins at 0; the process does not grow, and what earlier starts counted is older.
   def test_it_begins_and_ends_again_and_again
     run = fly(<<~RUBY, heapline: "off,quiet", options: ["-I", LIB])
@@ -108,11 +126,16 @@ class LateStartTest < Minitest::Test
     assert_operator older.bytes, :>, 32_000_000
     assert_operator older.frees, :>, 19_000
     assert_operator older.bytes_freed, :>, 20_000_000
-    text = StringIO.new.tap { |io| Heapline::Accounting::Text.new(env: {}).render(snapshot, io) }.string
+    text = text(snapshot)
     assert_match(/^  counting began \S+ \w+ after the program did: [\d.]+ MB were there before and are at no/, text)
     assert_match(/^  counting ended at \d{4}-/, text)
+    refute_match(/not counted/, text)
     json = JSON.parse(StringIO.new.tap { |io| Heapline::Accounting::Json.new.render(snapshot, io) }.string)
     assert_equal older.bytes, json.dig("process", "late_start", "older_bytes")
     assert json.dig("process", "stopped_at")
+  end
+
+  def text(snapshot)
+    StringIO.new.tap { |io| Heapline::Accounting::Text.new(env: {}).render(snapshot, io) }.string
   end
 end

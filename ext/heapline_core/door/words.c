@@ -19,19 +19,29 @@
 #include "platform/system_call.h"
 #include "platform/text.h"
 
-enum { MOST_RECORDS = 1 << 16, CXX_RUNTIMES = 8, PATIENCE_NS = 1000000000 };
+enum { CXX_RUNTIMES = 8, PATIENCE_NS = 1000000000, LEAST_RECORDS = 1 << 12, LEAST_RUNS = 1 << 8 };
 
-/* What was in a word that we changed. Those of objects that are gone stay until the next walk through all. */
+/* What was in a word that we changed. */
 struct record {
     uintptr_t word, before, ours;
-    uint8_t to_bind; /* the linker would have bound it at its first call */
-    uint8_t seen;    /* in the walk through all that goes on */
+    uint32_t to_bind; /* the linker would have bound it at its first call */
 };
-static struct record *records;
-static uint32_t record_count, to_bind_count;
+/* The records of one object, in the order of its relocations. */
+struct run {
+    uintptr_t begin; /* of the object */
+    uint32_t first, count;
+};
+/* Those of all objects, in the linker's order. A walk through all makes a new one of the last. */
+struct notes {
+    struct record *records;
+    struct run *runs;
+    uint32_t record_count, record_limit, run_count, run_limit, to_bind;
+};
+static struct notes notes;
 
 static int is_open;
 static struct hl_word_figures figures;
+void (*hl_words_looked)(const struct hl_word_figures *);
 
 /* As many objects, in the linker's order, were walked through, when it had loaded and taken away so many. */
 static uint32_t done_objects;
@@ -123,7 +133,7 @@ static int survey_object(struct dl_phdr_info *info, size_t size, void *context) 
 /* The linker's other lock, for a moment: who was loading has ended then, and of what the survey has all is bound. */
 static void wait_for_loading(void) {
     Dl_info info;
-    dladdr(&records, &info);
+    dladdr(&notes, &info);
 }
 
 /* ---- writing ---- */
@@ -133,7 +143,11 @@ struct walk {
     const struct survey *survey;
     uint32_t number, from; /* of the object; the first that was not walked through yet */
     int changed_meanwhile;
-    int opened; /* the object's sealed pages, by us */
+    int opened;          /* the object's sealed pages, by us */
+    uint32_t full;       /* words that were left for want of room */
+    struct notes *notes; /* that it writes */
+    uint32_t place;      /* of the last object's run among the former ones */
+    struct run former;   /* of this object: what of it was not met yet */
 };
 
 /* The kernel is asked to set no bit of it: it does, or may not. */
@@ -166,37 +180,71 @@ static int replace(int *opened, const struct hl_loaded_object *object, uintptr_t
 
 /* ---- what was there ---- */
 
-/* A word that is remembered already lies where another object lay before, or holds ours and was written over. */
-static struct record *record_of(uintptr_t word) {
-    for (uint32_t i = 0; done_objects && i < record_count; i++)
-        if (records[i].word == word) return &records[i];
-    return record_count < MOST_RECORDS ? &records[record_count++] : NULL;
-}
-
-static int remember(struct record record) {
-    struct record *place = record_of(record.word);
-    if (!place) return 0;
-    to_bind_count += record.to_bind - (place->word ? place->to_bind : 0);
-    *place = record;
+/* Room for more; what there is stays where it is on failure. */
+static int grow(void **array, uint32_t *limit, uint32_t wanted, size_t size) {
+    uint32_t larger = *limit;
+    while (larger < wanted) larger *= 2;
+    if (larger == *limit && *array) return 1;
+    void *fresh = hl_own_memory(larger * size);
+    if (!fresh) return 0;
+    if (*array) {
+        memcpy(fresh, *array, *limit * size);
+        hl_own_memory_return(*array, *limit * size);
+    }
+    *array = fresh;
+    *limit = larger;
     return 1;
 }
 
-/* In a walk through all: what was not seen is gone. */
-static void mark_records(struct hl_range object) {
-    for (uint32_t i = 0; i < record_count; i++)
-        if (hl_in_range(object, records[i].word)) records[i].seen = 1;
+static int make_room(struct notes *some, uint32_t record_limit, uint32_t runs) {
+    void *array = some->records, *run_array = some->runs;
+    if (!some->record_limit) some->record_limit = LEAST_RECORDS;
+    if (!some->run_limit) some->run_limit = LEAST_RUNS;
+    const int made = grow(&array, &some->record_limit, record_limit, sizeof(struct record)) &&
+                     grow(&run_array, &some->run_limit, runs, sizeof(struct run));
+    some->records = array;
+    some->runs = run_array;
+    return made;
 }
 
-static void drop_records(void) {
-    const uint32_t count = record_count;
-    record_count = to_bind_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!records[i].seen) continue;
-        records[i].seen = 0;
-        to_bind_count += records[i].to_bind;
-        records[record_count++] = records[i];
+static void give_back(struct notes *some) {
+    if (some->records) hl_own_memory_return(some->records, some->record_limit * sizeof(struct record));
+    if (some->runs) hl_own_memory_return(some->runs, some->run_limit * sizeof(struct run));
+    *some = (struct notes){0};
+}
+
+/* The run of the object that begins there, most likely at `place` or behind it; an empty one where there is none. */
+static struct run run_at(uintptr_t begin, uint32_t *place) {
+    for (uint32_t i = 0; i < notes.run_count; i++) {
+        const uint32_t at = (*place + i) % notes.run_count;
+        if (notes.runs[at].begin != begin) continue;
+        *place = at;
+        return notes.runs[at];
     }
-    memset(records + record_count, 0, (count - record_count) * sizeof(*records));
+    return (struct run){0};
+}
+
+/* The record of a word that holds ours, in a walk through all. Another object may have begun there meanwhile: its words
+ * do not hold ours. */
+static const struct record *former_record(struct run *former, uintptr_t word) {
+    for (uint32_t i = 0; i < former->count; i++) {
+        if (notes.records[former->first + i].word != word) continue;
+        former->first += i + 1;
+        former->count -= i + 1;
+        return &notes.records[former->first - 1];
+    }
+    return NULL;
+}
+
+/* What was known already finds room always: the new notes are at least as large as the last. */
+static int remember(struct walk *walk, struct record record, int known) {
+    struct notes *some = walk->notes;
+    const uint32_t kept = some == &notes ? 0 : notes.record_count;
+    if (some->record_count + (known ? 0 : kept) >= some->record_limit) return 0;
+    some->to_bind += record.to_bind;
+    some->records[some->record_count++] = record;
+    some->runs[some->run_count - 1].count++;
+    return 1;
 }
 
 /* ---- opening words ---- */
@@ -231,16 +279,23 @@ static void open_word(struct walk *walk, const struct hl_loaded_object *object, 
     if (!hl_in_range(object->variables, word)) return;
     const uintptr_t value = __atomic_load_n((const uintptr_t *)word, __ATOMIC_ACQUIRE);
     const int to_bind = is_to_bind(object, ELF64_R_TYPE(relocation->r_info), symbol, value);
-    if (value == definition->ours || !value) return; /* a weak one that no one defines */
-    if (to_bind && !definition->below) return;       /* it comes to malloc by itself */
+    if (value == definition->ours) {
+        const struct record *known = former_record(&walk->former, word);
+        if (known) remember(walk, *known, 1);
+        return;
+    }
+    if (!value) return;                        /* a weak one that no one defines */
+    if (to_bind && !definition->below) return; /* it comes to malloc by itself */
     if (!to_bind && !(definition->below && hl_in_range(definition->home, value)) &&
         !(definition->is_operator && leads_to_cxx(walk->survey, value))) {
         figures.left++;
         note_left(name_of(object));
         return;
     }
-    if (!remember((struct record){word, value, definition->ours, (uint8_t)to_bind, 1})) return;
-    replace(&walk->opened, object, word, value, definition->ours);
+    if (remember(walk, (struct record){word, value, definition->ours, (uint32_t)to_bind}, 0))
+        replace(&walk->opened, object, word, value, definition->ours);
+    else
+        walk->full++;
 }
 
 static void open_words(struct walk *walk, const struct hl_loaded_object *object, unsigned table) {
@@ -279,9 +334,14 @@ static int open_object(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
     walk->changed_meanwhile = info->dlpi_subs != walk->survey->removals;
     if (walk->changed_meanwhile || walk->number >= walk->survey->objects) return 1;
-    if (walk->number++ < walk->from || !hl_loaded_object_read(info, &object)) return 0;
-    if (is_ours(&object) || is_linker(&object)) return 0;
-    if (!walk->from) mark_records(object.all);
+    if (walk->number++ < walk->from) return 0;
+    const int readable = hl_loaded_object_read(info, &object);
+    struct notes *some = walk->notes;
+    some->runs[some->run_count++] = (struct run){readable ? object.all.begin : 0, some->record_count, 0};
+    if (!readable || is_ours(&object) || is_linker(&object)) return 0;
+    walk->former = (struct run){0};
+    if (!walk->from) walk->former = run_at(object.all.begin, &walk->place);
+    walk->place++;
     for (unsigned table = 0; table < 2; table++) open_words(walk, &object, table);
     close_pages(&walk->opened, &object);
     look_for_allocator(&object);
@@ -291,44 +351,76 @@ static int open_object(struct dl_phdr_info *info, size_t size, void *context) {
 /* A thread that was binding a word when we wrote it has written over it. */
 static int bind_object(struct dl_phdr_info *info, size_t size, void *context) {
     struct hl_loaded_object object;
+    uint32_t *place = context;
     int opened = 0;
-    (void)size, (void)context;
+    (void)size;
     if (!hl_loaded_object_read(info, &object)) return 0;
-    for (uint32_t i = 0; i < record_count; i++) {
-        const struct record *record = &records[i];
+    const struct run run = run_at(object.all.begin, place);
+    for (uint32_t i = run.first; i < run.first + run.count; i++) {
+        const struct record *record = &notes.records[i];
         if (!record->to_bind || !hl_in_range(object.variables, record->word)) continue;
         const uintptr_t value = __atomic_load_n((const uintptr_t *)record->word, __ATOMIC_ACQUIRE);
         if (value != record->ours) replace(&opened, &object, record->word, value, record->ours);
     }
+    ++*place;
     close_pages(&opened, &object);
     return 0;
 }
 
 static int close_object(struct dl_phdr_info *info, size_t size, void *context) {
     struct hl_loaded_object object;
+    uint32_t *place = context;
     int opened = 0;
-    (void)size, (void)context;
+    (void)size;
     if (!hl_loaded_object_read(info, &object)) return 0;
-    for (uint32_t i = 0; i < record_count; i++)
-        if (hl_in_range(object.variables, records[i].word))
-            replace(&opened, &object, records[i].word, records[i].ours, records[i].before);
+    const struct run run = run_at(object.all.begin, place);
+    for (uint32_t i = run.first; i < run.first + run.count; i++) {
+        const struct record *record = &notes.records[i];
+        replace(&opened, &object, record->word, record->ours, record->before);
+    }
+    ++*place;
     close_pages(&opened, &object);
     return 0;
 }
 
 /* ---- looking ---- */
 
-static void walk_through(const struct survey *survey, struct walk *walk) {
-    *walk = (struct walk){.survey = survey, .from = survey->removals == done_removals ? done_objects : 0};
-    if (!walk->from) figures = (struct hl_word_figures){0};
+/* Once through what is new, or through all: where something was unloaded, which the numbers of the linker's order do
+ * not survive, and where there was no room. */
+static void walk_once(const struct survey *survey, struct walk *walk, struct notes *fresh) {
+    const int all = survey->removals != done_removals || !done_objects;
+    *walk = (struct walk){.survey = survey, .from = all ? 0 : done_objects, .notes = all ? fresh : &notes};
+    if (!make_room(walk->notes, all ? notes.record_limit : 0, survey->objects)) return;
+    if (all) figures.left = 0, figures.left_names[0] = 0;
     dl_iterate_phdr(open_object, walk);
     if (walk->changed_meanwhile) return;
-    if (!walk->from) drop_records();
+    if (all) {
+        give_back(&notes);
+        notes = *fresh;
+        *fresh = (struct notes){0};
+    }
     done_objects = survey->objects;
     done_removals = survey->removals;
     __atomic_store_n(&done_additions, survey->additions, __ATOMIC_RELAXED);
-    if (to_bind_count) dl_iterate_phdr(bind_object, NULL);
-    figures.words = record_count;
+}
+
+static void walk_through(const struct survey *survey, struct walk *walk) {
+    struct notes fresh = {0};
+    uint32_t place = 0;
+    walk_once(survey, walk, &fresh);
+    while (walk->full && !walk->changed_meanwhile) {
+        if (!make_room(&fresh, notes.record_limit * 2, survey->objects)) {
+            figures.left += walk->full;
+            note_left("for want of memory");
+            break;
+        }
+        done_objects = 0;
+        walk_once(survey, walk, &fresh);
+    }
+    give_back(&fresh);
+    if (walk->changed_meanwhile) return;
+    if (notes.to_bind) dl_iterate_phdr(bind_object, &place);
+    figures.words = notes.record_count;
 }
 
 static int survey_all(struct survey *survey) {
@@ -342,6 +434,7 @@ static int survey_all(struct survey *survey) {
 /* Where something was unloaded between the survey and the walk the numbers are others. */
 int hl_words_look(int opens) {
     struct walk walk = {.changed_meanwhile = 1};
+    struct hl_word_figures found = {0};
     while (walk.changed_meanwhile) {
         struct survey survey;
         const int surveyed = survey_all(&survey);
@@ -353,9 +446,11 @@ int hl_words_look(int opens) {
         if (opens) __atomic_store_n(&is_open, 1, __ATOMIC_RELAXED);
         walk.changed_meanwhile = 0;
         if (hl_words_are_ours()) walk_through(&survey, &walk);
+        found = figures;
         if (__atomic_exchange_n(&look_again, 0, __ATOMIC_RELAXED)) walk.changed_meanwhile = 1;
         end_turn();
     }
+    if (hl_words_looked) hl_words_looked(&found);
     return 0;
 }
 
@@ -380,17 +475,20 @@ void hl_words_follow(void) {
 }
 
 int hl_words_prepare(void) {
-    if (records) return 0;
-    records = hl_own_memory(MOST_RECORDS * sizeof(*records));
-    return records ? -pthread_atfork(before_fork, after_fork_parent, after_fork_child) : -ENOMEM;
+    static int prepared;
+    if (prepared) return 0;
+    if (!make_room(&notes, LEAST_RECORDS, LEAST_RUNS)) return -ENOMEM;
+    const int failed = pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    prepared = !failed;
+    return -failed;
 }
 
 void hl_words_put_back(void) {
+    uint32_t place = 0;
     if (!hl_words_are_ours() || !take_turn(UINT64_MAX, 0)) return;
     __atomic_store_n(&is_open, 0, __ATOMIC_RELAXED);
-    dl_iterate_phdr(close_object, NULL);
-    memset(records, 0, record_count * sizeof(*records));
-    record_count = to_bind_count = done_objects = 0;
+    dl_iterate_phdr(close_object, &place);
+    notes.record_count = notes.run_count = notes.to_bind = done_objects = 0;
     end_turn();
 }
 

@@ -24,6 +24,9 @@ struct hl_word_figures {
 };
 struct hl_word_figures hl_word_figures(void);
 
+/* Called after each look, with what it found, by who looked; the linker's locks may be held. NULL: no one is. */
+extern void (*hl_words_looked)(const struct hl_word_figures *figures);
+
 /* Memory, and the handlers of forks. 0 or -errno. */
 int hl_words_prepare(void);
 

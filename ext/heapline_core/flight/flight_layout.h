@@ -444,6 +444,10 @@ struct hl_flight_header {
     uint64_t older_frees;
     uint64_t older_bytes_freed;
     uint64_t stopped_ns; /* CLOCK_REALTIME when counting ended while the process went on; 0: it did not */
+    /* Of a process that was not preloaded: what calls another allocator than the one below us, and so is not counted.
+     */
+    uint32_t uncovered_words; /* addresses of functions that it calls */
+    char uncovered[512];      /* names of the libraries, parted by newlines, cut */
 };
 
 enum hl_attribution {

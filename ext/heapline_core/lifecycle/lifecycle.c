@@ -444,6 +444,22 @@ static int begin_again(void) {
     return 0;
 }
 
+/* The names are those of the files, without their folders. */
+static void note_uncovered(const struct hl_word_figures *figures) {
+    char *to = hl_flight.header->uncovered;
+    const size_t size = sizeof(hl_flight.header->uncovered);
+    size_t used = 0;
+    for (const char *path = figures->left_names; *path && used < size;) {
+        const size_t length = strcspn(path, "\n");
+        const char *name = memrchr(path, '/', length);
+        name = name ? name + 1 : path;
+        used += hl_text(to + used, size - used, "%s%.*s", used ? "\n" : "", (int)(path + length - name), name);
+        path += length + (path[length] == '\n');
+    }
+    to[used < size ? used : size - 1] = 0;
+    hl_flight.header->uncovered_words = figures->left;
+}
+
 int hl_lifecycle_start(const char *options) {
     if (hl_life == HL_LIFE_ACTIVE) return -EALREADY;
     if (hl_life != HL_LIFE_READY && hl_life != HL_LIFE_STOPPED) return -ENOTSUP;
@@ -459,6 +475,7 @@ int hl_lifecycle_start(const char *options) {
     hl_guard_leave(&hl_thread, saved);
     if (failed || !hl_loaded_late()) return failed;
     hl_door_unloading = hl_location_epochs_move_all;
+    hl_words_looked = note_uncovered;
     failed = hl_door_open();
     if (failed) hl_lifecycle_stop();
     return failed;

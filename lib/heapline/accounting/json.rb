@@ -61,7 +61,8 @@ module Heapline
       # null where all is counted.
       def late_start(older)
         older && { at: time(older.counted_at), after_seconds: older.after.round(3), older_bytes: older.bytes,
-                   older_frees: older.frees, older_bytes_freed: older.bytes_freed }
+                   older_frees: older.frees, older_bytes_freed: older.bytes_freed,
+                   uncovered_libraries: older.uncovered.map { |name| text(name) } }
       end
 
       def memory(snapshot)

@@ -2,14 +2,16 @@
 
 require_relative "../frozen"
 require_relative "../figures/units"
+require_relative "../terminal/inert"
 
 module Heapline
   module Accounting
     # What was there before an accounting that began after its process did, and is in no site. counted_at: Time when it
     # began; after: seconds from the start of the process; bytes: in use then, nil where the allocator does not tell;
-    # frees, bytes_freed: what of it was freed since. Frozen.
+    # frees, bytes_freed: what of it was freed since. uncovered: Array of the names of libraries that allocate otherwise
+    # than through the allocator that is counted, and so are in no figure at all. Frozen.
     # @api public
-    OlderMemory = Struct.new(:counted_at, :after, :bytes, :frees, :bytes_freed, keyword_init: true) do
+    OlderMemory = Struct.new(:counted_at, :after, :bytes, :frees, :bytes_freed, :uncovered, keyword_init: true) do
       include Frozen
 
       # By the fields of a header; nil where all is counted.
@@ -17,7 +19,7 @@ module Heapline
         return nil if raw[:late_ns].zero?
 
         new(counted_at: Time.at(0, raw[:started_ns], :nsec), after: raw[:late_ns] / 1e9, bytes: raw[:older_bytes],
-            frees: raw[:older_frees], bytes_freed: raw[:older_bytes_freed])
+            frees: raw[:older_frees], bytes_freed: raw[:older_bytes_freed], uncovered: raw[:uncovered].split("\n"))
       end
 
       # A sentence.
@@ -26,6 +28,14 @@ module Heapline
         verb = bytes ? "and are" : "is"
         "counting began #{Units.duration(after)} after the program did: #{there} #{verb} at no line, " \
           "#{Units.bytes(bytes_freed)} of it freed since"
+      end
+
+      # A sentence; nil where all is counted.
+      def uncovered_words
+        return nil if uncovered.empty?
+
+        takes, owner = uncovered.one? ? %w[takes its] : %w[take their]
+        "not counted: what #{Inert.text(uncovered.join(", "))} #{takes} from an allocator of #{owner} own"
       end
     end
   end

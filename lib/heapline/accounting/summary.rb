@@ -34,7 +34,7 @@ module Heapline
         failures = @snapshot.failures.map do |name, count|
           "#{Units.count(count)} #{Text::FAILURES.fetch(name, name.to_s)}"
         end
-        [@snapshot.older&.words, *failures].compact
+        [@snapshot.older&.words, @snapshot.older&.uncovered_words, *failures].compact
       end
 
       private

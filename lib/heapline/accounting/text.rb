@@ -84,7 +84,8 @@ module Heapline
       # From when to when, where that is not the whole life of the process.
       def counted(snapshot)
         stopped = snapshot.stopped_at && "counting ended at #{snapshot.stopped_at.strftime("%Y-%m-%d %H:%M:%S")}"
-        [snapshot.older&.words, stopped].compact.flat_map { |words| @terminal.wrap(["  #{words}"], indent: "  ") }
+        sentences = [snapshot.older&.words, snapshot.older&.uncovered_words, stopped].compact
+        sentences.flat_map { |words| @terminal.wrap(["  #{words}"], indent: "  ") }
       end
 
       def command(snapshot)
