@@ -51,7 +51,7 @@ class FailuresTest < Minitest::Test
     # It may also free what it never had. What comes of that hangs on what lay in the memory before: without heapline,
     # but with blocks of heapline's size, it is already another.
     without.select! { |n, outcome| shifted[n] == outcome }
-    assert_operator without.size, :>=, FAILURES / STEP * 0.99
+    assert_operator without.size, :>=, FAILURES / STEP * 0.97
     assert_includes without.values, "NoMemoryError"
     assert_includes without.values, "worked"
     # Where it crashes either way, the allocator and heapline look at different bytes of what it frees.
