@@ -95,6 +95,45 @@ class AttachTest < Minitest::Test
     ends_as_it_would(told)
   end
 
+  # A master and its workers, of which one is stopped and one is forked later. Each keeps a string at its start, and one
+  # when a signal comes.
+  FAMILY = <<~'RUBY'
+    def keep(bytes) = ($kept ||= []) << ("x" * bytes)
+    trap(:USR1) { keep(2_000_000) && $stdout.syswrite("kept\n") }
+    def worker = fork { keep(1_000_000) && $stdout.syswrite("#{Process.pid}\n") && sleep }
+    $stdout.syswrite("ready\n")
+    worker while $stdin.gets
+  RUBY
+
+  def fork_worker(told)
+    told.tell(1).to_i.tap { |pid| @processes << pid }
+  end
+
+  def tree(word, told)
+    out, err, status = heapline(word, "--tree", told.pid.to_s, *PATIENTLY)
+    assert_equal 0, status.exitstatus, err
+    [out.scan(/^\w+ed \w+ (\d+)/).flatten.map(&:to_i), err]
+  end
+
+  def test_a_tree_of_forks
+    told = start_ready(program(FAMILY))
+    *workers, stopped = Array.new(3) { fork_worker(told) }
+    Process.kill(:STOP, stopped)
+    await("it is not stopped") { Heapline::Accounting::ProcessIdentity.stat(stopped).first == "T" }
+    assert_equal [[told.pid, *workers], "heapline: process #{stopped} is stopped; SIGCONT lets it go on\n"],
+                 tree("attach", told)
+    later = fork_worker(told)
+    [told.pid, *workers, later].each { |pid| Process.kill(:USR1, pid) && assert_equal("kept\n", told.output.gets) }
+    lives = [told.pid, *workers].map do |pid|
+      figure(json_report(pid, "--top", "0"), "#{path("program.rb")}:1", "live_bytes")
+    end
+    lives.each { |bytes| assert_includes 2_000_000..2_001_500, bytes }
+    assert_includes 3_000_000..3_002_000,
+                    figure(json_report(later, "--top", "0"), "#{path("program.rb")}:1", "live_bytes")
+    assert_equal [[told.pid, *workers, later], "heapline: process #{stopped} is stopped; SIGCONT lets it go on\n"],
+                 tree("detach", told)
+  end
+
   def ends_as_it_would(told)
     told.input.close
     assert_equal "end\n", told.output.read

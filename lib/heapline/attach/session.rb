@@ -14,6 +14,9 @@ module Heapline
   module Attach
     # One process that is attached to, or detached from, and what is said of it.
     class Session
+      # It is as it is wanted.
+      class Nothing < Error; end
+
       ALREADY = -Errno::EALREADY::Errno
       REASONS = {
         forbidden: "ptrace is forbidden here; in a container: docker run --cap-add SYS_PTRACE",
@@ -36,10 +39,10 @@ module Heapline
       # Begin to count in it, with these options (of RunOptions). What is said of that (String); raises Error.
       def attach(options)
         @target.check
-        fail_with("is counted already; see it with: heapline top #{@pid}") if counted?
+        fail_with("is counted already; see it with: heapline top #{@pid}", Nothing) if counted?
 
         arrival, answer = ask(Arrival::START, "#{Accounting::RunOptions.to_env(options)}\n#{frames}")
-        return fail_with("is counted already") if answer.result == ALREADY
+        fail_with("is counted already", Nothing) if answer.result == ALREADY
 
         check(answer)
         "attached to #{title}: paused #{paused(arrival)}; #{older}; next: heapline top #{@pid}"
@@ -48,7 +51,7 @@ module Heapline
       # End it. What is said of that (String); raises Error.
       def detach
         @target.check
-        fail_with("is not counted; heapline attach #{@pid} begins it") unless @target.code.core && counted?
+        fail_with("is not counted; heapline attach #{@pid} begins it", Nothing) unless @target.code.core && counted?
 
         arrival, answer = ask(Arrival::STOP, "\n")
         check(answer)
@@ -98,8 +101,8 @@ module Heapline
         Accounting::LateStart::FRAMES
       end
 
-      def fail_with(reason)
-        raise Error, "process #{title} #{reason}"
+      def fail_with(reason, kind = Error)
+        raise kind, "process #{title} #{reason}"
       end
     end
   end

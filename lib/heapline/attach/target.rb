@@ -30,10 +30,10 @@ module Heapline
         @env = env
       end
 
-      # As people call it: the first word of its command line.
+      # As people call it: the first word of its command line, "puma" of "puma: cluster worker 0".
       def name
         words = File.binread("/proc/#{pid}/cmdline").split(/[\0 ]/n)
-        File.basename(words.first || status["Name"].to_s).force_encoding(Encoding::UTF_8).scrub
+        File.basename(words.first&.delete_suffix(":") || status["Name"].to_s).force_encoding(Encoding::UTF_8).scrub
       rescue SystemCallError
         status["Name"].to_s
       end

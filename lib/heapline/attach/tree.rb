@@ -21,35 +21,49 @@ module Heapline
         end
       end
 
-      # Yields a Session of each, prints what it returns. The exit status: that of the one that is named.
-      def each_process(words)
+      # Yields a Session of each, prints what it returns. The exit status.
+      def each_process(words, &act)
         pid, *others = words
         raise UsageError, "which process? give one PID" unless pid.to_s.match?(Command::Base::PID) && others.empty?
+        return all(pid.to_i, &act) if @options[:tree]
 
-        family = @options[:tree] ? descendants(pid.to_i) : []
-        @out.puts yield(session(pid.to_i))
-        family.each { |child| say_of(child) { yield(session(child)) } }
+        @out.puts act.call(session(pid.to_i))
         Command::OK
       end
 
-      def say_of(_child)
-        @out.puts yield
+      # Round after round, while there was one to act on: a process may have forked before its turn came. What keeps one
+      # out keeps no other out.
+      def all(root, &act)
+        done = {}
+        loop do
+          first = done.empty?
+          round = (family(root) - done.keys).map { |pid| done[pid] = try(pid, first: first, &act) }
+          break unless round.any?
+        end
+        done.value?(true) ? Command::OK : Command::FAILED
+      end
+
+      # Later rounds find children that began as their parent was.
+      def try(pid, first:)
+        @out.puts yield(session(pid))
+        true
       rescue Error => e
-        Command.say(@err, e.message)
+        Command.say(@err, e.message) if first || !e.is_a?(Session::Nothing)
+        false
       end
 
       def session(pid)
         Session.new(pid, env: @env, timeout: @options.fetch(:timeout, TIMEOUT))
       end
 
-      # Those of the same program: what another one executes is none of its forks.
-      def descendants(root)
+      # The process and its descendants of the same program: what another one executes is none of its forks.
+      def family(root)
         parents = Dir.children("/proc").grep(/\A\d+\z/).to_h do |name|
           [name.to_i, Accounting::ProcessIdentity.stat(name.to_i)&.at(1).to_i]
         end
         found = [root]
         found.each { |parent| found.concat(parents.select { |_, above| above == parent }.keys) }
-        found.drop(1).select { |pid| program(pid) == program(root) }
+        found.select { |pid| pid == root || program(pid) == program(root) }
       end
 
       def program(pid)
