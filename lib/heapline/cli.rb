@@ -64,8 +64,8 @@ module Heapline
     MISTAKES = [StandardError, ScriptError, NoMemoryError, SystemStackError].freeze
 
     # Run the command that `argv` asks for and return the exit status. env, out and err stand for the process's own.
-    # Ctrl-C comes out as Interrupt. What the command knows of its status is returned whatever happens afterwards: above
-    # all to our own output.
+    # Ctrl-C comes out as Interrupt. What the command knows of its status is returned whatever happens afterwards to our
+    # own output: a program's status and a finding. An answer that cannot be written is none.
     def self.start(argv, env: ENV, out: $stdout, err: $stderr)
       name, rest = choose(argv)
       command = command(name).new(env: env, out: out, err: err)
@@ -74,7 +74,7 @@ module Heapline
       out.flush
       status
     rescue *MISTAKES => e
-      known = status || command&.status
+      known = command&.status || (status unless status == Command::OK)
       return known || Command::OK if e.is_a?(Errno::EPIPE) # who read has gone: nothing is said
 
       message, status = problem(e, name)
@@ -114,6 +114,8 @@ module Heapline
       case error
       when UsageError then ["#{error.message} (heapline help#{" #{name}" if name != "help"})", Command::USAGE]
       when Error then [error.message, Command::FAILED]
+      when Errno::ENOSPC, Errno::EDQUOT, Errno::EFBIG
+        ["the output cannot be written: #{Error.reason(error)}", Command::FAILED]
       when SystemCallError, IOError then [Error.reason(error), Command::FAILED]
       when NoMemoryError then ["there is not enough memory for this", Command::FAILED]
       else [mistake(error), Command::FAILED]

@@ -59,8 +59,7 @@ module Heapline
 
       # The same, or a FlightError that says where there is none, and which there are.
       def fetch(pid)
-        find(pid) || raise(FlightError, "process #{pid} has no flight file in #{path}: was it started with heapline, " \
-                                        "by this user? `heapline ps` lists those that were#{some_that_run}")
+        find(pid) || raise(FlightError, "#{unknown(pid)}; `heapline ps` lists those that have one#{some_that_run}")
       end
 
       # Remove the file of a dead process. False where it is gone already.
@@ -86,6 +85,14 @@ module Heapline
       end
 
       private
+
+      def unknown(pid)
+        none = "process #{pid} has no flight file in #{path}"
+        return "#{none}, and there is no such process" unless File.exist?("/proc/#{pid}")
+
+        "#{none}: it runs without heapline (`heapline attach #{pid}` starts counting now), or has another " \
+          "HEAPLINE_DIR or user"
+      end
 
       def some_that_run
         pids = entries.lazy.select(&:alive?).map(&:pid).first(SHOWN)

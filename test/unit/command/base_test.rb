@@ -65,7 +65,7 @@ module Heapline
 
       # What is raised => what is said, and the status where none is known.
       FAILURES = {
-        Errno::ENOSPC.new => [/: No space left on device$/, 3],
+        Errno::ENOSPC.new => [/: the output cannot be written: No space left on device$/, 3],
         Errno::ENOENT.new("getcwd") => [/: the working directory has been deleted$/, 3],
         IOError.new("closed stream") => [/: closed stream$/, 3], Errno::EPIPE.new => [nil, 0],
         Error.new("of ours") => [/: of ours$/, 3], UsageError.new("bad") => [/: bad \(heapline help ps\)$/, 2],
@@ -95,6 +95,15 @@ module Heapline
         [File.open("/dev/full", "w").tap { |full| full.sync = true }, writer].each do |err|
           assert_equal([3, 11], [nil, 11].map { |known| fail_with(Error.new("of ours"), known, err) })
         end
+      end
+
+      # A short answer fails only when it is flushed.
+      def test_an_answer_that_cannot_be_written_is_none
+        out, err = Array.new(2) { StringIO.new }
+        out.define_singleton_method(:flush) { raise Errno::ENOSPC }
+        flight
+        assert_equal 3, CLI.start(["ps"], env: environment, out: out, err: err)
+        assert_equal "heapline: the output cannot be written: No space left on device\n", err.string
       end
 
       def test_a_broken_pipe_ends_quietly
