@@ -58,7 +58,7 @@ module Bench
       "capture" => Cliff.new(name: "capture", what: "lines", unit: "line in a report of a recording", powers: [10, 17]),
       "capture_timeline" => Cliff.new(name: "capture", how: "--timeline", what: "lines",
                                       unit: "line in the timeline of a recording", powers: [10, 17]),
-      "capture_tree" => Cliff.new(name: "capture", how: %w[--tree --json], what: "lines",
+      "capture_tree" => Cliff.new(name: "capture", how: %w[--call-tree --json], what: "lines",
                                   unit: "line in the call paths of a recording", powers: [10, 17]),
       "capture_diff" => Cliff.new(name: "capture", how: "diff", what: "lines",
                                   unit: "line in the difference of two recordings", powers: [10, 17]),

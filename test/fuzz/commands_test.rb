@@ -30,7 +30,7 @@ class FuzzCommandsTest < Minitest::Test
              %w[report --format pprof FILE], %w[report --format collapsed FILE], %w[report --format csv FILE],
              %w[report --format speedscope FILE], %w[diff FILE SOUND], %w[diff SOUND FILE], %w[diff --json FILE SOUND],
              %w[report --objects FILE], %w[report --format prometheus FILE]].freeze
-  CAPTURES = [%w[report FILE], %w[report --json FILE], %w[report --tree FILE], %w[report --bottom-up FILE],
+  CAPTURES = [%w[report FILE], %w[report --json FILE], %w[report --call-tree FILE], %w[report --bottom-up FILE],
               %w[report --timeline FILE], %w[report --by gem FILE], %w[report --by library FILE],
               %w[report --by line FILE], %w[report --by class --objects FILE], %w[report -o OUT.html FILE],
               %w[report -o OUT.svg FILE], %w[report --format firefox FILE], %w[report --format massif FILE],

@@ -52,7 +52,7 @@ class NativeNamesTest < Minitest::Test
     frames, notes = found
     assert_match(/\Alibinlined\.so\+0x\h+\z/, frames.map(&:name).join)
     assert_equal ["#{@library} is not the file that was recorded: its functions have no names"], notes
-    out, err, status = heapline("report", path("run.hlc"), "--tree", "--metric", "allocated", "--top", "0")
+    out, err, status = heapline("report", path("run.hlc"), "--call-tree", "--metric", "allocated", "--top", "0")
     assert_equal ["heapline: #{notes.first}\n", 0], [err, status.exitstatus]
     assert_includes out, "program.rb:3"
   end

@@ -80,7 +80,7 @@ module Heapline
         return for_objects(word) if objects
 
         page = Shellwords.escape("#{File.basename(path, ".hlc")}.html")
-        [["heapline report #{word} --tree", "by which path to the peak?"],
+        [["heapline report #{word} --call-tree", "by which path to the peak?"],
          ["heapline report #{word} --by line --metric temporary", "what is garbage at once?"],
          ["heapline report #{word} --timeline", "when?"],
          ["heapline report #{word} -o #{page}", "a page to look around in"],
@@ -89,7 +89,7 @@ module Heapline
 
       # The same of the objects in it.
       def self.for_objects(word)
-        [["heapline report #{word} --objects --tree", "by which path to the peak?"],
+        [["heapline report #{word} --objects --call-tree", "by which path to the peak?"],
          ["heapline report #{word} --by class --metric temporary", "what is garbage at once?"],
          ["heapline report #{word} --class String --by line", "which lines make them?"],
          ["heapline report #{word}", "and blocks of malloc?"]]

@@ -15,7 +15,7 @@ module Heapline
     # `heapline report CAPTURE`: a recording, as a summary, as call paths, over time or by group.
     class CaptureReport
       # What other reports do not have.
-      ALONE = [*(FilterOptions::OPTIONS - [:objects]), :metric, :tree, :bottom_up, :flame, :timeline].freeze
+      ALONE = [*(FilterOptions::OPTIONS - [:objects]), :metric, :call_tree, :bottom_up, :flame, :timeline].freeze
       # All that a report of a capture takes.
       OPTIONS = [*ALONE, :objects, :top, :by, :format, :output].freeze
       METRICS = Weights::METRICS.map { |metric| metric.key.to_s }.freeze
@@ -61,11 +61,11 @@ module Heapline
         by = @options[:by].to_s
         raise UsageError, "a capture has no sums by #{by}: #{GROUPS.join(", ")}" unless by.empty? || GROUPS.include?(by)
 
-        ways = %i[tree timeline by].select { |way| @options[way] }
-        raise UsageError, "give only one of --#{ways.join(", --")}" if ways.size > 1
+        ways = %i[call_tree timeline by].select { |way| @options[way] }
+        raise UsageError, "give only one of --#{ways.join(", --").tr("_", "-")}" if ways.size > 1
         raise UsageError, "a capture cannot be written as #{name}: #{FORMATS.join(", ")}" unless FORMATS.include?(name)
 
-        check_way(name == "svg" ? ways - [:tree] : ways)
+        check_way(name == "svg" ? ways - [:call_tree] : ways)
       end
 
       def check_way(ways)
@@ -125,9 +125,9 @@ module Heapline
       end
 
       def sheet
-        overview = %i[tree timeline by].none? { |way| @options[way] }
+        overview = %i[call_tree timeline by].none? { |way| @options[way] }
         about = [@capture.summary(groups: overview), @path, @capture.problems]
-        if @options[:tree] then tree(about)
+        if @options[:call_tree] then tree(about)
         elsif @options[:timeline] then timeline(about)
         elsif @options[:by] then groups(about)
         else

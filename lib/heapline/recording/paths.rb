@@ -7,7 +7,7 @@ require_relative "../figures/units"
 
 module Heapline
   class Recording
-    # The answer of `heapline report CAPTURE --tree`: call paths with what was allocated through them. Where one frame
+    # The answer of `heapline report CAPTURE --call-tree`: call paths with what was allocated through them. Where one frame
     # leads to nothing but the next, the two stand below each other without an indent: only where paths part does the
     # tree go to the right.
     class Paths
@@ -26,7 +26,7 @@ module Heapline
       # Table::Sheet of a Recording::Node, the root. summary: Recording::Summary; name: of the file;
       # problems: Array of String
       def sheet(root, summary, name, problems)
-        Sheet.of("report --tree --metric #{@metric}#{" --bottom-up" if bottom_up?}", [[name, summary]],
+        Sheet.of("report --call-tree --metric #{@metric}#{" --bottom-up" if bottom_up?}", [[name, summary]],
                  [listing(root)], problems)
       end
 

@@ -57,9 +57,9 @@ module Heapline
 
       # What only captures have.
       def define_capture(parser)
-        parser.on("--tree", "of a capture: call paths") { @options[:tree] = true }
+        parser.on("--call-tree", "of a capture: call paths") { @options[:call_tree] = true }
         parser.on("--bottom-up", "of a capture: from who allocated to the callers") do
-          @options[:tree] = @options[:bottom_up] = true
+          @options[:call_tree] = @options[:bottom_up] = true
         end
         parser.on("--flame", "of a capture: call paths as a picture (SVG)") { @options[:flame] = true }
         parser.on("--timeline", "of a capture: what was live when") { @options[:timeline] = true }

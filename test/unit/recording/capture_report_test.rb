@@ -19,7 +19,7 @@ module Heapline
       end
 
       def test_each_way_to_look_at_it
-        { [] => "by function", %w[--tree] => "call path", %w[--bottom-up --metric temporary] => "call path",
+        { [] => "by function", %w[--call-tree] => "call path", %w[--bottom-up --metric temporary] => "call path",
           %w[--timeline] => "most live", %w[--by gem] => "rack", %w[--thread worker --by thread] => "worker",
           %w[--from 0.1 --to 0.2] => "by line", %w[--lifespan 0-1] => "by line", %w[--mappings] => "mmap" }
           .each do |options, words|
@@ -32,7 +32,7 @@ module Heapline
       def test_the_head_line_says_what_was_asked_for
         { [] => "report", %w[--metric live] => "report --metric live", %w[--by gem] => "report --by gem",
           %w[--by gem --metric count --thread worker] => "report --by gem --metric count - thread worker",
-          %w[--tree --to 0.2] => "report --tree --metric peak - until 0.2 s" }.each do |options, words|
+          %w[--call-tree --to 0.2] => "report --call-tree --metric peak - until 0.2 s" }.each do |options, words|
           assert_equal "heapline #{words}\n", report(*options)[1].lines.first
         end
       end
@@ -40,7 +40,7 @@ module Heapline
       def test_json_and_csv_have_all
         _, out, = report("--json", "--timeline")
         assert_operator JSON.parse(out).fetch("moments").size, :>, CaptureReport::POINTS
-        _, out, = report("--json", "--tree", "--metric", "count")
+        _, out, = report("--json", "--call-tree", "--metric", "count")
         paths = JSON.parse(out).fetch("paths")
         assert_operator paths.map { |path| path["depth"] }.max, :>, 3
         _, out, = report("--format", "csv", "--by", "thread")
@@ -51,7 +51,7 @@ module Heapline
         status, out, err = report("--format", "html", "--metric", "live", "--thread", "worker")
         assert_equal [0, ""], [status, err]
         assert_includes out, '"metric":"live"'
-        assert_equal 2, report("--format", "html", "--tree").first
+        assert_equal 2, report("--format", "html", "--call-tree").first
       end
 
       # Above the table for people; programs have the numbers.
@@ -88,7 +88,7 @@ module Heapline
 
       def test_what_does_not_go_together
         { %w[--sort live] => "a capture has no --sort", %w[--objects] => "no Ruby objects in the capture",
-          %w[--tree --timeline] => "give only one of --tree, --timeline",
+          %w[--call-tree --timeline] => "give only one of --call-tree, --timeline",
           %w[--flame --json] => "--flame is a picture, and json is none",
           %w[--flame -o a.html] => "-o NAME.svg", %w[--flame --by gem] => "a flame graph has no --by",
           %w[--format prometheus] => "a capture cannot be written as prometheus",
@@ -103,8 +103,8 @@ module Heapline
 
       def test_counts_have_none_of_it
         err = StringIO.new
-        assert_equal 2, CLI.start(%w[report 1 --tree], out: StringIO.new, err: err)
-        assert_includes err.string, "--tree is for captures"
+        assert_equal 2, CLI.start(%w[report 1 --call-tree], out: StringIO.new, err: err)
+        assert_includes err.string, "--call-tree is for captures"
         assert_equal 2, CLI.start(%w[report 1 --by thread], out: StringIO.new, err: err)
         assert_equal 2, CLI.start(%w[report 1 --flame], out: StringIO.new, err: err)
       end

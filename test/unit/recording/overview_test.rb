@@ -27,7 +27,7 @@ module Heapline
       end
 
       def test_all_that_a_summary_says
-        shown = text(more: [["heapline report run.hlc --tree", "by which path?"]])
+        shown = text(more: [["heapline report run.hlc --call-tree", "by which path?"]])
         ["run.hlc - ruby - pid 4711 - 1.0 s - exit 0 - ruby 3.4.1 - glibc 2.41 - 2023-11-14 22:13:20 UTC",
          "5 events, 5 a second - allocated 4.00 kB in 2 blocks", "peak 4.00 kB in 2 blocks at 0.5 s",
          "live at the end 3.00 kB in 1 block", "temporary 1.00 kB in 1 block (25.0 %) - 1 GC"].each do |words|
@@ -39,7 +39,7 @@ module Heapline
           assert_includes shown,
                           words
         end
-        assert_match(/^  next\n    heapline report run.hlc --tree   by which path\?$/, shown)
+        assert_match(/^  next\n    heapline report run.hlc --call-tree   by which path\?$/, shown)
       end
 
       def test_so_many_rows_as_are_asked_for

@@ -54,7 +54,7 @@ module Heapline
       end
 
       def test_says_what_it_is
-        assert_equal "report --tree --metric count --bottom-up",
+        assert_equal "report --call-tree --metric count --bottom-up",
                      Paths.new(metric: :count, direction: :bottom_up).sheet(root, Summary.new(command: [], seconds: 0),
                                                                             "a.hlc", []).kind
       end
