@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -16,13 +15,13 @@
 #include "platform/platform.h"
 #include "platform/probe.h"
 #include "platform/system_call.h"
+#include "vm/ruby_sleep.h"
 #include "vm/ruby_vm.h"
 
 enum {
     TEXT_BYTES = 4096,
-    NEAR_WORDS = 64,    /* of the stack, that the C library may take up in a wait */
-    WAIT_BYTES = 0x800, /* of pthread_cond_wait, at most */
-    SYSCALL_BYTES = 2   /* of the instruction */
+    NEAR_WORDS = 64,  /* of the stack, that the C library may take up in a wait */
+    SYSCALL_BYTES = 2 /* of the instruction */
 };
 
 static struct {
@@ -105,56 +104,25 @@ static int follows_call(uintptr_t address) {
     return 0;
 }
 
-/* The part of the stack that belongs to the C library, while its first caller is Ruby's VM; its number of words, -1:
- * it waits for somebody else. */
-static int waits_in_ruby(const greg_t *registers, uintptr_t words[NEAR_WORDS]) {
+/* Is Ruby's VM the first caller of the C library, on whose frames the stack begins? Else it waits for somebody else. */
+static int waits_in_ruby(const greg_t *registers) {
     const void *library = hl_library_map((uintptr_t)registers[REG_RIP]),
                *vm = hl_library_map((uintptr_t)hl_ruby.rb_thread_current);
     for (int i = 0; i < NEAR_WORDS; i++) {
-        if (hl_probe(&words[i], (const uintptr_t *)registers[REG_RSP] + i, sizeof(words[i]))) return -1;
-        const void *found = follows_call(words[i]) ? hl_library_map(words[i]) : NULL;
-        if (found && found != library) return found == vm ? i : -1;
+        uintptr_t word;
+        if (hl_probe(&word, (const uintptr_t *)registers[REG_RSP] + i, sizeof(word))) return 0;
+        const void *found = follows_call(word) ? hl_library_map(word) : NULL;
+        if (found && found != library) return found == vm;
     }
-    return -1;
-}
-
-static int is_among(uintptr_t value, const greg_t *registers, const uintptr_t *words, int count) {
-    static const int kept[] = {REG_RBX, REG_RBP, REG_R12, REG_R13, REG_R14, REG_R15};
-    for (unsigned i = 0; i < sizeof(kept) / sizeof(*kept); i++)
-        if ((uintptr_t)registers[kept[i]] == value) return 1;
-    for (int i = 0; i < count; i++)
-        if (words[i] == value) return 1;
     return 0;
-}
-
-static int is_in(uintptr_t address, const void *function) {
-    return address - (uintptr_t)function < WAIT_BYTES;
-}
-
-/* The condition variable that it waits on, or NULL. It waits on one of two words in it, whose place differs by the C
- * library; the variable itself must be what the library's frames have at hand. */
-static pthread_cond_t *condition_of(const greg_t *registers, const uintptr_t *words, int count) {
-    static const uintptr_t places[] = {40, 32};
-    const uintptr_t word = (uintptr_t)registers[REG_RDI] & ~(uintptr_t)7;
-    int waits = 0;
-    for (int i = 0; i < count; i++)
-        waits |= is_in(words[i], (const void *)pthread_cond_wait) ||
-                 is_in(words[i], (const void *)pthread_cond_timedwait) ||
-                 is_in(words[i], (const void *)pthread_cond_clockwait);
-    for (unsigned i = 0; waits && i < sizeof(places) / sizeof(*places); i++)
-        if (is_among(word - places[i], registers, words, count)) return (pthread_cond_t *)(word - places[i]);
-    return NULL;
 }
 
 /* A2. The thread stands before a system call that it made already. */
 static void bring_to_safe_point(greg_t *registers) {
-    uintptr_t words[NEAR_WORDS];
-    const int count = waits_in_ruby(registers, words);
     const long number = registers[REG_RAX];
-    heapline_arrival.waits_elsewhere = count < 0;
-    if (count < 0) return;
-    pthread_cond_t *condition = number == SYS_futex ? condition_of(registers, words, count) : NULL;
-    if (condition) pthread_cond_broadcast(condition);
+    heapline_arrival.waits_elsewhere = !waits_in_ruby(registers);
+    if (heapline_arrival.waits_elsewhere) return;
+    if (number == SYS_futex) hl_ruby_wake_self();
     if (!hl_ruby_begins_again(number)) return;
     registers[REG_RAX] = -EINTR;
     registers[REG_RIP] += SYSCALL_BYTES;

@@ -4,9 +4,10 @@
  *
  * A1  heapline_arrive runs where a signal's handler might: it takes no lock of Ruby's or the allocator's, and calls of
  *     Ruby only what a handler may. It has a job run at Ruby's next safe point, with the GVL, in the thread that came.
- * A2  Where that thread waits in Ruby, it is brought there: a system call that Ruby begins again returns EINTR; a wait
- *     on a condition variable wakes, as it may at any time. Elsewhere nothing is cut short, and the job waits.
- * A3  Who asked reads the answer from `heapline_arrival`: `answered` follows `asked`. One is served at a time.
+ * A2  Where that thread waits in Ruby, it is brought there: a system call that Ruby begins again returns EINTR; a
+ *     thread that Ruby put to sleep is woken as Ruby wakes it for an interrupt. Elsewhere nothing is cut short, and the
+ * job waits. A3  Who asked reads the answer from `heapline_arrival`: `answered` follows `asked`. One is served at a
+ * time.
  */
 #ifndef HL_ARRIVAL_H
 #define HL_ARRIVAL_H

@@ -18,6 +18,7 @@
 #include "platform/text.h"
 #include "state/guard.h"
 #include "vm/native_walk.h"
+#include "vm/ruby_sleep.h"
 #include "vm/ruby_vm.h"
 
 enum {
@@ -101,27 +102,6 @@ static char *proven_ec(void) {
     return thread && *(char **)(thread + hl_ruby.layout->thread_ec) == ec ? ec : NULL;
 }
 
-static int is_function(uintptr_t address) {
-    uintptr_t begin;
-    return hl_native_in_vm(address) && hl_unwind_function(address, &begin) && begin == address;
-}
-
-/* The function by which Ruby wakes the thread from its sleep: it stands in the thread's struct before its argument, the
- * thread (V2). NULL: it does not sleep, or it cannot be told. */
-static void (*find_waker(uintptr_t thread))(void *) {
-    enum { BYTES_IN_DATA = 480 }; /* of Ruby 4.1's main thread, which is no block */
-    void (*waker)(void *) = NULL;
-    const uintptr_t *words = (const uintptr_t *)thread;
-    const size_t bytes = (char *)thread == hl_ruby.lasting_thread ? BYTES_IN_DATA : hl_ruby.thread_usable;
-    unsigned found = 0;
-    for (size_t i = 0; i + 1 < bytes / sizeof(*words); i++)
-        if (words[i + 1] == thread && is_function(words[i])) {
-            memcpy(&waker, &words[i], sizeof(waker));
-            found++;
-        }
-    return found == 1 ? waker : NULL;
-}
-
 /* ---- the visit ---- */
 
 struct way {
@@ -135,7 +115,7 @@ static struct way find_way(const struct user_regs_struct *registers, uintptr_t c
     const long number = (long)registers->orig_rax;
     char *ec = caller && hl_native_in_vm(caller) ? proven_ec() : NULL;
     if (!ec || (number != SYS_futex && !hl_ruby_begins_again(number))) return way;
-    if (number == SYS_futex && !(way.waker = find_waker(*(uintptr_t *)(ec + hl_ruby.layout->ec_thread)))) return way;
+    if (number == SYS_futex && !(way.waker = hl_ruby_waker(*(uintptr_t *)(ec + hl_ruby.layout->ec_thread)))) return way;
     way.ec = ec;
     return way;
 }
