@@ -51,8 +51,8 @@ class AttachTest < Minitest::Test
     Told.new(pid, input, output)
   end
 
-  def live(told)
-    figure(json_report(told.pid, "--top", "0"), "#{path("program.rb")}:3", "live_bytes")
+  def live(told, line = 3)
+    figure(json_report(told.pid, "--top", "0"), "#{path("program.rb")}:#{line}", "live_bytes")
   end
 
   def session(told)
@@ -72,6 +72,35 @@ class AttachTest < Minitest::Test
       assert_match(/\Adetached from #{told.pid}/, session(told).detach)
       told.tell(4_000_000)
       session(told).attach({})
+      ends_as_it_would(told)
+    end
+  end
+
+  # Where the main thread waits for ever, or long, inside Ruby; another does what it is told.
+  SLEEPING = {
+    in_sleep: "sleep", for_long: "sleep 1000", in_join: "reader.join", in_pop: "Queue.new.pop",
+    in_lock: "m = Mutex.new; q = Queue.new; Thread.new { m.lock; q << 1; sleep }; q.pop; m.lock",
+    in_wait: "m = Mutex.new; c = ConditionVariable.new; m.synchronize { c.wait(m) }"
+  }.freeze
+
+  SLEEPING.each do |name, code|
+    define_method("test_a_main_thread_#{name}") do
+      told = start_ready(program(<<~RUBY))
+        def keep(bytes) = ($kept ||= []) << ("x" * bytes)
+        reader = Thread.new do
+          while (line = $stdin.gets)
+            $stdout.syswrite("\#{keep(line.to_i).size}\n")
+          end
+          $stdout.syswrite("end\n")
+          exit!(0)
+        end
+        Thread.new { $stdout.syswrite("ready\n") }
+        #{code}
+      RUBY
+      session(told).attach({})
+      told.tell(2_000_000)
+      assert_includes 2_000_000..2_001_000, live(told, 1)
+      session(told).detach
       ends_as_it_would(told)
     end
   end
