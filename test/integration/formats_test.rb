@@ -58,6 +58,20 @@ class FormatsTest < Minitest::Test
     assert_equal Heapline::Accounting::Flight.read(flight_files.first).sites, copy.sites
   end
 
+  # The VM's own code: by its part, or by its function where that is known.
+  def test_addresses_in_the_vm_have_names_on_the_page_and_in_top
+    pid, = start(program("#{LEAK}sleep"))
+    out, err, status = heapline("top", "--once", "--by", "line", "--json", pid.to_s)
+    assert status.success?, err
+    rows = JSON.parse(out).fetch("rows").select { |row| row["gem"] == "ruby core" && row["location"].include?("+0x") }
+    refute_empty rows
+    rows.each { |row| assert_match(/\A(VM(: [a-z ,]+)?, near )?\w+/, row["label"], row["location"]) }
+    _, err, status = heapline("report", pid.to_s, "-o", path("page.html"))
+    assert status.success?, err
+    page = File.read(path("page.html"))
+    rows.each { |row| assert_includes page, row["label"] }
+  end
+
   # Each thread's counts are a lane of their own, which the copies reach at different moments.
   def test_snapshots_of_a_busy_process_fit_together
     pid, = start(program(BUSY))

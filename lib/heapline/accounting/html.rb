@@ -7,6 +7,7 @@ require_relative "../terminal/inert"
 require_relative "../table/selection"
 require_relative "../page/data"
 require_relative "summary"
+require_relative "native_places"
 require_relative "../figures/units"
 
 module Heapline
@@ -40,7 +41,7 @@ module Heapline
     # All that the page shows, malloc's sites and Ruby objects in one table, as plain Hashes and Arrays for JSON;
     # assets/src/data.ts reads it. Names are inert.
     class PageData
-      # Sites whose source is read: those at the top of the table.
+      # Sites whose source is read, or whose native code gets a name: those at the top of the table.
       SOURCES = 500
 
       def initialize(selection:, ledger: nil, growth: nil, memory: nil, source: true)
@@ -54,7 +55,7 @@ module Heapline
       # The Hash for a snapshot, or for nil.
       def of(snapshot)
         all = snapshot ? [*snapshot.sites, *snapshot.objects&.sites] : []
-        sites = @selection.of(all)
+        sites = named(@selection.of(all), snapshot)
         columns = SiteColumns.new(sites)
         left_out = snapshot ? [snapshot.site_count || 0, all.size].max - sites.size : 0
         summary = snapshot && Summary.new(snapshot, memory: @memory, ledger: @ledger)
@@ -66,6 +67,13 @@ module Heapline
       end
 
       private
+
+      # Of a Ruby program the VM's own code has names, of others all native code.
+      def named(sites, snapshot)
+        return sites if sites.empty?
+
+        NativePlaces.named(sites.first(SOURCES), of_vm: snapshot.ruby?) + sites.drop(SOURCES)
+      end
 
       # Columns of the table, means that one site alone has besides, and the figures that all these are made of.
       def declarations(gcs:)

@@ -22,10 +22,9 @@ module Heapline
                 /\Arb_(?:require|feature|load|provide)/ => "loading of code" }.freeze
 
       # The rows, in their order, with "parse  parser.c:120" for a label where that is known. of_vm: of the VM's code
-      # alone. A tool is run for each library.
-      def self.named(rows, of_vm: false)
+      # alone. A tool is run for each library, for what `functions` does not know yet.
+      def self.named(rows, of_vm: false, functions: Places::Functions.new(Places::Symbols.new))
         meant = rows.map(&:location).select { |place| native?(place) && (!of_vm || place.stage) }
-        functions = Places::Functions.new(Places::Symbols.new)
         names = meant.group_by(&:library_path)
                      .to_h { |path, places| [path, functions.at(path, places.map { |place| call(place) })] }
         labels = meant.to_h { |place| [place, label(names, place, functions)] }

@@ -21,7 +21,7 @@ module Heapline
       # Write what `view` shows of `scene` (Screen::Scene) and a line end to `io`.
       def render(view, scene, io)
         rows = scene.ordered(view)
-        rows = @rows.zero? ? rows.all : rows.first(@rows)
+        rows = scene.named(@rows.zero? ? rows.all : rows.first(@rows))
         write({ schema_version: SCHEMA_VERSION, **(scene.watch ? one(scene.watch, view, rows) : all(rows)) }, io)
       end
 

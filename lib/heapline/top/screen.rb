@@ -7,6 +7,7 @@ require_relative "screen/header"
 require_relative "screen/rows"
 require_relative "screen/view"
 require_relative "../terminal/output"
+require_relative "../accounting/native_places"
 
 module Heapline
   module Top
@@ -21,13 +22,24 @@ module Heapline
       # directory:: of the process: paths in it are shown relative to it; or nil
       # message::   what the watcher was told last, or nil
       # orders::    of the rows, for each way in which they were put in order: a Hash for all Scenes with the same rows
-      Scene = Struct.new(:watch, :rows, :source, :directory, :message, :orders, keyword_init: true) do
+      # functions:: Places::Functions that knows the names of the scenes before, or nil
+      Scene = Struct.new(:watch, :rows, :source, :directory, :message, :orders, :functions, keyword_init: true) do
         # Rows as a View wants them.
         def ordered(view)
           self.orders ||= {}
           key = [view.page, view.sort_key, view.pattern]
           orders.shift while orders.size > 1 && !orders.key?(key)
           Rows.new(view, rows, orders[key]).tap { |made| orders[key] = made.order }
+        end
+
+        # The rows that are to be seen, native code among them with its names.
+        def named(rows)
+          return rows unless watch && functions
+
+          sites = Accounting::NativePlaces.named(rows.map(&:site), of_vm: watch.now.root.ruby?, functions: functions)
+          rows.zip(sites).map do |row, site|
+            row.site.equal?(site) ? row : row.dup.tap { |one| one.site = site }
+          end
         end
       end
 

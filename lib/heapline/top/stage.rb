@@ -76,6 +76,7 @@ module Heapline
       def initialize(directory, entry)
         @directory = directory
         @fleet = Fleet.new(directory) unless entry
+        @functions = Places::Functions.new(Places::Symbols.new)
         look_at(entry) if entry
       end
 
@@ -100,7 +101,7 @@ module Heapline
       def scene(view)
         processes = view.page == :processes
         Screen::Scene.new(watch: processes ? nil : @watch, **listed(view), source: source(view),
-                          directory: (@place unless processes), message: @message)
+                          directory: (@place unless processes), message: @message, functions: @functions)
       end
 
       # Look at the process `pid` from now on.

@@ -79,16 +79,16 @@ module Heapline
 
         def lines(height)
           return Help.lines(@view.page, @terminal).first(height) if @view.help
-          return Detail.new(@scene, @rows.current, @terminal).lines if @view.page == :detail
+          return table(height) unless @view.page == :detail
 
-          table(height)
+          Detail.new(@scene, @scene.named([@rows.current].compact).first, @terminal).lines
         end
 
         # The first `count` rows (0: all), without a mark.
         def plain(count)
           return [nothing] unless @rows.current
 
-          table_of(count.zero? ? @rows.all : @rows.first(count)).lines
+          table_of(@scene.named(count.zero? ? @rows.all : @rows.first(count))).lines
         end
 
         private
@@ -109,7 +109,7 @@ module Heapline
           shown, marked = @rows.around([height - 1, 0].max)
           return [nothing] if shown.empty?
 
-          heading, *lines = table_of(shown).lines
+          heading, *lines = table_of(@scene.named(shown)).lines
           lines[marked] = mark(lines[marked])
           [heading, *lines]
         end
