@@ -10,7 +10,7 @@ module Tasks
     # Their lines (Array of String).
     def self.lines
       require File.join(ROOT, "lib/heapline/accounting/prometheus")
-      [*table(Heapline::Figures::SiteFigures::ALL), "", "Of Ruby objects, where they are accounted:", "",
+      [*table(Heapline::Figures::SiteFigures::ALL), "", "Of Ruby objects, where they are counted:", "",
        *table(Heapline::Objects::ObjectFigures::ALL)]
     end
 

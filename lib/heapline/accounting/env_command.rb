@@ -9,7 +9,7 @@ module Heapline
     # writing a variable and of quoting.
     class EnvCommand < Command::Base
       USAGE_LINE = "env [options]"
-      SUMMARY = "Print the environment under which programs are accounted, to be pasted where they are started"
+      SUMMARY = "Print the environment variables that make heapline count a program, for the place that starts it"
       # Of the report at the end, and of the process that it is about: without `heapline CMD` there is none.
       OF_THE_REPORT = %i[quiet output top sort min gc nofollow].freeze
 

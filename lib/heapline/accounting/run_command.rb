@@ -14,7 +14,7 @@ module Heapline
     # beside it, and signals, terminal and exit status are the program's.
     class RunCommand < Command::Base
       USAGE_LINE = "[run] [options] [--] COMMAND [ARGUMENTS]"
-      SUMMARY = "Run a command with every malloc accounted, and report at its end which lines hold the memory"
+      SUMMARY = "Run a command, count its every malloc, and report at its end which lines hold the memory"
 
       # Does not return where the program could be started.
       def call(argv)

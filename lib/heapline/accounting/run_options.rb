@@ -21,8 +21,8 @@ module Heapline
                    help: "sort by #{Figures::SiteFigures::KEYS.join(", ")}"),
         Option.new(key: :min, kind: :bytes, switch: ["--min BYTES"], help: "least live or growth bytes of a row"),
         Option.new(key: :objects, kind: :flag, switch: ["--objects"],
-                   help: "account Ruby objects too, by line and class"),
-        Option.new(key: :nofollow, kind: :flag, switch: ["--no-follow"], help: "do not account child processes"),
+                   help: "count Ruby objects too, by line and class"),
+        Option.new(key: :nofollow, kind: :flag, switch: ["--no-follow"], help: "do not count child processes"),
         Option.new(key: :keep, kind: :flag, switch: ["--keep"], help: "keep the flight file after a normal end"),
         Option.new(key: :gc, kind: :flag, switch: ["--gc"], help: "a full GC before the report"),
         Option.new(key: :mwrap, kind: :flag, switch: ["--mwrap"],
@@ -38,7 +38,7 @@ module Heapline
         Option.new(key: :core, kind: :flag, switch: ["--core"],
                    help: "keep the lines in core files: heapline core needs no flight file then"),
         Option.new(key: :any, kind: :flag, switch: ["--any"],
-                   help: "account programs that are not Ruby too, by library, function and line"),
+                   help: "count programs that are not Ruby too, by library, function and line"),
         Option.new(key: :off, kind: :flag, switch: ["--off"],
                    help: "count nothing until the program calls Heapline.start"),
         Option.new(key: :internal, kind: :flag, switch: ["--internal"],
@@ -46,12 +46,12 @@ module Heapline
         Option.new(key: :sites, kind: :count, switch: ["--sites N"],
                    help: "limit of distinct sites (1048576); more count as (other)"),
         Option.new(key: :log, kind: :path, switch: ["--log FILE"],
-                   help: "write a growth log beside the command; %p in FILE: the pid, %h: the host"),
+                   help: "write a growth log while the command runs; %p in FILE: the pid, %h: the host"),
         Option.new(key: :every, kind: :seconds, switch: ["--every S"], help: "seconds between lines of the log (60)"),
         Option.new(key: :rss, kind: :bytes, switch: ["--rss BYTES"],
-                   help: "copy the flight file beside the log once RSS reaches BYTES"),
+                   help: "copy the flight file to the log's directory once RSS reaches BYTES"),
         Option.new(key: :logmax, kind: :bytes, switch: ["--log-max BYTES"],
-                   help: "of a log and its FILE.1, where its first half goes (100M; 0: no bound)")
+                   help: "size of a log together with FILE.1, its older half (100M; 0: no limit)")
       ].freeze
       KEYS = ALL.to_h { |option| [option.key, option] }.freeze
 

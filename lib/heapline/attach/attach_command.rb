@@ -20,7 +20,7 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("--objects", "account Ruby objects too, by line and class") { @options[:objects] = true }
+        parser.on("--objects", "count Ruby objects too, by line and class") { @options[:objects] = true }
         define_tree(parser)
       end
     end

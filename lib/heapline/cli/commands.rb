@@ -80,7 +80,7 @@ module Heapline
     # `heapline heap`: what has commands of its own.
     class HeapCommand < Command::Base
       USAGE_LINE = "heap COMMAND …"
-      SUMMARY = "Ask heap dumps what is in them, what grew, and who holds it"
+      SUMMARY = "Read heap dumps: what is in them, what grew, and what holds it"
       PREFIX = "heap "
 
       def call(argv)

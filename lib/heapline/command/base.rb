@@ -84,7 +84,7 @@ module Heapline
         @options[:format] || endings.fetch(File.extname(@options[:output].to_s), "text")
       end
 
-      def define_output(parser, words = "write to FILE; its end says the format, unless --format does")
+      def define_output(parser, words = "write to FILE; its extension sets the format, unless --format does")
         parser.on("-o", "--output FILE", words) { |path| @options[:output] = path }
       end
 

@@ -13,7 +13,7 @@ module Heapline
 
       SCHEMA_VERSION = 1
       USAGE_LINE = "doctor [options]"
-      SUMMARY = "Try whether heapline works here, and say what to do where it does not"
+      SUMMARY = "Check whether heapline works here, and say what to do if it does not"
       MARKS = { ok: "ok", note: "note", problem: "PROBLEM" }.freeze
       STYLES = { ok: :green, note: :yellow, problem: :red }.freeze
 

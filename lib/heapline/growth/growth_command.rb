@@ -41,7 +41,7 @@ module Heapline
 
       def define(parser)
         parser.on("--by GROUP", GROUPS, "sums by #{GROUPS.join(", ")}") { |value| @options[:by] = value.to_sym }
-        parser.on("--since WHEN", "only lines since a time, or so long before the last: 2h, 7d") do |value|
+        parser.on("--since WHEN", "only the lines from WHEN on: a time, or the last 2h or 7d") do |value|
           @options[:since] = Figures::Typed.moment(value)
         end
         parser.on("--pid PID", "only this process; may be repeated") do |value|

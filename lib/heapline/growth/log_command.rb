@@ -11,7 +11,7 @@ module Heapline
     # `heapline log PID…`: writes the growth log of running processes without touching them.
     class LogCommand < Command::Base
       USAGE_LINE = "log [options] PID…"
-      SUMMARY = "Write down again and again which lines hold the memory of running processes"
+      SUMMARY = "Write a growth log: which lines hold the memory of running processes, at intervals"
 
       def call(argv)
         return companion(argv) if argv.first == "--companion"

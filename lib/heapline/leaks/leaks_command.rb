@@ -37,7 +37,7 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("--show-reachable", "blocks that something still leads to, too") { @options[:reachable] = true }
+        parser.on("--show-reachable", "also blocks that something still points to") { @options[:reachable] = true }
         parser.on("--since BASELINE", %w[baseline], "`baseline`: only blocks born since the process's last baseline") do
           @options[:since] = true
         end
@@ -51,10 +51,10 @@ module Heapline
       def define_output(parser)
         define_format(parser, FORMATS.keys)
         super
-        parser.on("--top N", "so many records of each kind (0: all)") do |value|
+        parser.on("--top N", "N records of each kind (0: all)") do |value|
           @options[:top] = Figures::Typed.count(value)
         end
-        parser.on("--timeout S", "of a PID: wait so many seconds for the answer (60)") do |value|
+        parser.on("--timeout S", "of a PID: wait S seconds for the answer (60)") do |value|
           @options[:timeout] = Figures::Typed.seconds(value, zero: true)
         end
       end

@@ -23,9 +23,7 @@ module Heapline
       # rows: Array of Processes::KnownProcess. One line a process, the newest first.
       def render(rows, io)
         @terminal = Terminal::Output.new(io, @env)
-        if rows.empty?
-          return io.puts("no process is under accounting (#{@terminal.inert(@directory)} has no flight files)")
-        end
+        return io.puts("no process is counted (#{@terminal.inert(@directory)} has no flight files)") if rows.empty?
 
         good, bad = rows.partition(&:snapshot)
         table(good).each { |line| io.puts line } unless good.empty?

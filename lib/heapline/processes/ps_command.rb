@@ -9,7 +9,7 @@ module Heapline
     # `heapline ps`: the processes that are or were accounted, from their flight files.
     class PsCommand < Command::Base
       USAGE_LINE = "ps [options]"
-      SUMMARY = "List the processes under accounting, alive and dead"
+      SUMMARY = "List the processes that heapline counts, alive and dead"
 
       def call(argv)
         extra = parse(argv)

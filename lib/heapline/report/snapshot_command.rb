@@ -41,7 +41,7 @@ module Heapline
         raise UsageError, "one file cannot hold all: write %p, the PID, into its name" unless output.include?("%p")
 
         alive = directory.entries.select(&:alive?)
-        raise FlightError, "no process is under accounting in #{directory.path}" if alive.empty?
+        raise FlightError, "no process is counted in #{directory.path}" if alive.empty?
 
         alive.each do |entry|
           keep(entry.path)

@@ -18,7 +18,7 @@ module Heapline
       include Leaks::LossRules
 
       USAGE_LINE = "test [options] [--] COMMAND [ARGUMENTS]"
-      SUMMARY = "Run a test suite unchanged, and say what each test leaves behind, needs and allocates"
+      SUMMARY = "Run a test suite unchanged, and say what memory each test leaves behind, needs and allocates"
       HOOK = File.join(Command::Installation::LIB, "heapline", "testing", "suite", "hook.rb")
       FAILURES = %w[growth leaks].freeze
 

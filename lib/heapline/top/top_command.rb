@@ -48,7 +48,7 @@ module Heapline
     # flight files; the processes do not notice.
     class TopCommand < Command::Base
       USAGE_LINE = "top [options] [PID|NAME]"
-      SUMMARY = "Watch running processes: memory, growth and rates by line, live"
+      SUMMARY = "Watch the memory of running processes: growth and rates by line, live"
       EVERY = 1.0
       ROWS = 20
       GROUPS = %w[line gem file library tag class].freeze

@@ -70,7 +70,7 @@ module Heapline
         # rows: Array of Processes::KnownProcess; base: what links begin with. HTML.
         def render(rows, base:)
           lines = rows.map { |row| row.snapshot ? process(row, base) : problem(row) }
-          Page.document("Processes under accounting", Page.table(TITLES, lines))
+          Page.document("Processes that heapline counts", Page.table(TITLES, lines))
         end
 
         private

@@ -125,7 +125,7 @@ module Heapline
 
       def unknown(pid)
         where = @own ? "among those of this application" : "in #{@directory.path}"
-        "there is no process #{pid} under accounting #{where}"
+        "there is no process #{pid} that heapline counts #{where}"
       end
     end
   end

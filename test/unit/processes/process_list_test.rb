@@ -39,7 +39,7 @@ module Heapline
       end
 
       def test_an_empty_list_says_so
-        assert_match(%r{no process is under accounting \(/d has no flight files\)}, render(:render, []))
+        assert_match(%r{no process is counted \(/d has no flight files\)}, render(:render, []))
       end
 
       def test_json

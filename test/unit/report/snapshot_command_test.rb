@@ -46,7 +46,7 @@ module Heapline
       end
 
       def test_no_process_runs
-        assert_match(/no process is under accounting/, heapline("snapshot", "all", "-o", output("%p")).err)
+        assert_match(/no process is counted/, heapline("snapshot", "all", "-o", output("%p")).err)
       end
     end
   end

@@ -108,7 +108,7 @@ module Heapline
 
       def test_without_a_process_there_is_the_list
         nobody = Fake.new(leaky, default: nil)
-        assert_includes ask(of: nobody, &:index).body, "no process is under accounting"
+        assert_includes ask(of: nobody, &:index).body, "no process is counted"
         assert_raises(UsageError) { ask(of: nobody, &:each) }
       end
 

@@ -102,7 +102,7 @@ module Heapline
         def no_objects
           return "  there are no Ruby objects: no Ruby runs in it" unless ruby?
 
-          "  Ruby objects are not accounted here: start it with heapline --objects"
+          "  Ruby objects are not counted here: start the program with heapline --objects"
         end
 
         def table(height)

@@ -60,7 +60,7 @@ module Heapline
         end
 
         def test_objects_that_are_not_accounted
-          assert_equal ["  Ruby objects are not accounted here: start it with heapline --objects"],
+          assert_equal ["  Ruby objects are not counted here: start the program with heapline --objects"],
                        body(by: :class, scene: shop_scene(view(by: :class))).lines(10)
         end
       end
