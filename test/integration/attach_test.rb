@@ -3,6 +3,7 @@
 require "test_helper"
 require "support/accounted"
 require "support/native_programs"
+require "pathname"
 require "heapline/attach/session"
 
 # `heapline attach PID` and `heapline detach PID` on programs that were started without heapline, and with HEAPLINE=off.
@@ -40,15 +41,25 @@ class AttachTest < Minitest::Test
     end
   end
 
-  def start_ready(file, *words)
+  # user: who it runs as, without what the tests have in the environment; nil: as the tests do
+  def start_ready(file, *words, user: nil)
     inside, input = IO.pipe
     output, outside = IO.pipe
     command = words.empty? ? [] : heapline_command(*words)
-    pid = Process.spawn(environment, *command, RbConfig.ruby, file, in: inside, out: outside)
+    pid = fork do
+      become(user) if user
+      exec(user ? {} : environment, *command, RbConfig.ruby, file, in: inside, out: outside,
+                                                                   unsetenv_others: !user.nil?)
+    end
     [inside, outside].each(&:close)
     @processes << pid
     assert_equal "ready\n", output.gets
     Told.new(pid, input, output)
+  end
+
+  def become(user)
+    Process::GID.change_privilege(user)
+    Process::UID.change_privilege(user)
   end
 
   def live(told, line = 3)
@@ -161,6 +172,25 @@ class AttachTest < Minitest::Test
                     figure(json_report(later, "--top", "0"), "#{path("program.rb")}:1", "live_bytes")
     assert_equal [[told.pid, *workers, later], "heapline: process #{stopped} is stopped; SIGCONT lets it go on\n"],
                  tree("detach", told)
+  end
+
+  # Root looks at a process of another user, whose files lie in that user's directory: found by what it has mapped.
+  def test_root_attaches_to_another_users_process
+    skip "only root can become another user" unless Process.euid.zero?
+    skip "this Ruby and heapline are in root's folders" unless open_to_all?(RbConfig.ruby) && open_to_all?(LIB)
+
+    File.chmod(0o755, @directory)
+    told = start_ready(program_that("$VERBOSE = nil"), user: 65_534)
+    assert_match ATTACHED, say("attach", told.pid).first
+    told.tell(2_000_000)
+    assert_includes 2_000_000..2_001_000, live(told)
+    assert_includes heapline("stack", told.pid.to_s, *PATIENTLY).first, "program.rb"
+    assert_equal ["", 0], say("detach", told.pid).drop(1)
+    ends_as_it_would(told)
+  end
+
+  def open_to_all?(path)
+    Pathname.new(path).ascend.all? { |one| one.stat.mode.anybits?(0o001) }
   end
 
   def ends_as_it_would(told)

@@ -53,6 +53,8 @@ class LateStartTest < Minitest::Test
 
   # What is bound to its own malloc before the start and after it.
   def test_libraries_that_cannot_be_counted_are_named
+    skip "a Ruby in development takes no extension without its own version" if RUBY_PATCHLEVEL.negative?
+
     own = NativePrograms.library("door/own", "-Wl,-Bsymbolic")
     copy = File.join(new_directory, "libother.so")
     FileUtils.cp(own, copy)

@@ -13,8 +13,8 @@ module GrowthLines
   SHARE = ->(value) { value.is_a?(Numeric) && value.between?(0, 1) }
 
   TOTALS = %w[allocations frees bytes_allocated bytes_freed live_bytes live_blocks growth_bytes].freeze
-  LEDGER = %w[objects_live objects_free malloc_ruby malloc_native malloc_held heapline stacks jit code other
-              remainder].freeze
+  LEDGER = %w[objects_live objects_free malloc_ruby malloc_native malloc_older malloc_held heapline stacks jit code
+              other remainder].freeze
   LINE = {
     "schema" => ->(value) { value == "heapline-growth/2" }, "time" => TIME, "host" => TEXT, "pid" => COUNT,
     "started_at" => TIME, "parent_pid" => COUNT, "forked_from_pid" => MAYBE[COUNT], "command" => MAYBE[TEXT],

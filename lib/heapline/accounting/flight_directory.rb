@@ -6,6 +6,9 @@ require_relative "process_identity"
 module Heapline
   module Accounting
     # Where flight files lie, and which process each belongs to. Only reads the directory, but for `remove` and `prune`.
+    #
+    # A process that is named and has its files elsewhere (another user's, whom root looks at; one with another
+    # HEAPLINE_DIR) is found by what it has mapped; from then on that directory's entries are among these.
     class FlightDirectory
       # One file: its path and inode, the process (ProcessIdentity), the time of its last change and the bytes that it
       # takes.
@@ -26,6 +29,8 @@ module Heapline
       end
 
       NAME = /\A#{ProcessIdentity::STEM}\.flight\z/
+      # A mapping that may be a flight's, in /proc/PID/maps: made without a name, and named later.
+      PLACE = %r{ (?<place>/\S+)/(?:#\d+ \(deleted\)|#{ProcessIdentity::STEM}\.flight)$}
       # What dead processes may leave: files, bytes in all, and seconds since the last change.
       KEPT_FILES = 100
       KEPT_BYTES = 256 * 1024 * 1024
@@ -40,6 +45,7 @@ module Heapline
       # for the core and therefore not for the readers.
       def initialize(env = ENV)
         @path = choose(env)
+        @elsewhere = []
         freeze
       end
 
@@ -49,12 +55,16 @@ module Heapline
 
       # Entries, the newest first, at most `limit`. A directory that does not exist has none.
       def entries(limit: LIMIT)
-        names.filter_map { |name| entry(name) }.sort_by { |entry| [-entry.changed_at.to_f, entry.path] }.first(limit)
+        all = [path, *@elsewhere].flat_map { |place| names(place).filter_map { |name| entry(place, name) } }
+        all.sort_by { |entry| [-entry.changed_at.to_f, entry.path] }.first(limit)
       end
 
       # The newest entry of the process, its own before one of an earlier process with the same pid; nil without any.
       def find(pid)
-        entries.select { |entry| entry.pid == pid }.min_by { |entry| entry.alive? ? 0 : 1 }
+        found = known(pid)
+        return found if found&.alive? || !look_elsewhere(pid)
+
+        known(pid)
       end
 
       # The same, or a FlightError that says where there is none, and which there are.
@@ -86,6 +96,33 @@ module Heapline
 
       private
 
+      def known(pid)
+        entries.select { |entry| entry.pid == pid }.min_by { |entry| entry.alive? ? 0 : 1 }
+      end
+
+      # The directories of the files that it has mapped and that lost their names, or have a flight file's. Only what
+      # belongs to the process's own user is trusted, and what nobody else can write to. true: there is one more.
+      def look_elsewhere(pid)
+        mapped = File.foreach("/proc/#{pid}/maps", encoding: Encoding::BINARY).filter_map { |line| line[PLACE, :place] }
+        fresh = mapped.uniq.map { |place| seen_from_here(pid, place) } - [path, *@elsewhere]
+        user = File.stat("/proc/#{pid}").uid
+        fresh.select! { |place| trusted?(place, user) && names(place).any? }
+        @elsewhere.concat(fresh)
+        fresh.any?
+      rescue SystemCallError, FlightError
+        false
+      end
+
+      # A process in a container sees other files.
+      def seen_from_here(pid, place)
+        File.identical?("/proc/#{pid}/root#{place}", place) ? place : "/proc/#{pid}/root#{place}"
+      end
+
+      def trusted?(place, user)
+        status = File.lstat(place)
+        status.directory? && status.uid == user && status.mode.nobits?(0o022)
+      end
+
       def unknown(pid)
         none = "process #{pid} has no flight file in #{path}"
         return "#{none}, and there is no such process" unless File.exist?("/proc/#{pid}")
@@ -108,16 +145,16 @@ module Heapline
         "/dev/shm/heapline-#{Process.euid}"
       end
 
-      def names
-        Dir.children(path).grep(NAME)
+      def names(place)
+        Dir.children(place).grep(NAME)
       rescue Errno::ENOENT, Errno::ENOTDIR
         []
       rescue SystemCallError => e
-        raise FlightError, "flight directory #{path} cannot be read: #{Error.reason(e)}"
+        raise FlightError, "flight directory #{place} cannot be read: #{Error.reason(e)}"
       end
 
-      def entry(name)
-        file = File.join(path, name)
+      def entry(place, name)
+        file = File.join(place, name)
         status = File.lstat(file)
         return nil unless status.file?
 

@@ -12,7 +12,8 @@ module Heapline
 
       # The lines of a ledger in short; what is less than this part of RSS is summed up.
       NAMES = { objects_live: "Ruby objects", objects_free: "free object slots", malloc_ruby: "malloc by Ruby lines",
-                malloc_native: "malloc by native code", malloc_held: "malloc freed but held",
+                malloc_native: "malloc by native code", malloc_older: "malloc from before",
+                malloc_held: "malloc freed but held",
                 heapline: "heapline's own", stacks: "stacks", jit: "JIT", code: "programs and libraries",
                 other: "other mappings", remainder: "remainder" }.freeze
       LEAST = 0.01

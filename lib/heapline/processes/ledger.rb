@@ -11,8 +11,9 @@ module Heapline
     #
     #   object heap   pages of the heap, by the VM's count
     #   malloc        what the allocator holds resident = live by Ruby lines + live by native code + heapline's records
-    #                 on the blocks + held. Live here is what is resident of it: what malloc gave out and the program
-    #                 has not touched is in no line, but in `untouched_bytes`.
+    #                 on the blocks + blocks from before the counting (after a late start) + held. Live here is what is
+    #                 resident of it: what malloc gave out and the program has not touched is in no line, but in
+    #                 `untouched_bytes`.
     #   JIT           code by the kernel's map, and what lives in malloc of the compiler's own
     #   the others    by the kernel's map
     #   remainder     anonymous memory that no one claims
@@ -22,7 +23,8 @@ module Heapline
 
       NAMES = {
         objects_live: "Ruby objects", objects_free: "free object slots", malloc_ruby: "malloc live by Ruby lines",
-        malloc_native: "malloc live by native code", malloc_held: "malloc freed but held",
+        malloc_native: "malloc live by native code", malloc_older: "malloc from before the counting",
+        malloc_held: "malloc freed but held",
         heapline: "heapline itself", stacks: "thread and fiber stacks", jit: "JIT",
         code: "programs and libraries", other: "other mappings", remainder: "remainder"
       }.freeze
@@ -74,7 +76,8 @@ module Heapline
         others[:other]["Ruby's transient heap"] = transient
         others[:heapline].update(malloc.records)
         others[:jit].update(malloc.jit.transform_keys { |name| "malloc #{name}" })
-        others.merge(objects, malloc_ruby: malloc.ruby, malloc_native: malloc.native, malloc_held: malloc.held,
+        others.merge(objects, malloc_ruby: malloc.ruby, malloc_native: malloc.native, malloc_older: malloc.older,
+                              malloc_held: malloc.held,
                               remainder: { "anonymous memory" => malloc.unclaimed - transient })
       end
 

@@ -24,11 +24,11 @@ module Heapline
 
       # ruby, jit, native: what is resident of live blocks. untouched: bytes of live blocks that are not, at least so
       # many. transient: of these, the transient heap's.
-      # records: heapline's. held: see `held_parts`. unclaimed: bytes of anonymous memory that are not the allocator's
-      # either.
+      # records: heapline's. older: blocks from before the counting. held: see `held_parts`. unclaimed: bytes of
+      # anonymous memory that are not the allocator's either.
       # returnable: what trimming could give back, a Range of bytes, or nil. Free pages that are not resident give
       # nothing; what is not resident may be of live blocks instead: hence the least and the most.
-      attr_reader :ruby, :jit, :native, :records, :untouched, :transient, :held, :unclaimed, :returnable
+      attr_reader :ruby, :jit, :native, :records, :untouched, :transient, :older, :held, :unclaimed, :returnable
 
       # anonymous_bytes: resident anonymous memory that is not known to be anything else. drill: name gems, libraries.
       def initialize(figures, parts, snapshot, anonymous_bytes, drill: false)
@@ -41,7 +41,9 @@ module Heapline
         leave_out_untouched(mapped, snapshot.ruby.to_s.start_with?("ruby 3.2."))
         @unclaimed = anonymous_bytes - claimed
         @returnable = returnable_range
-        @held = held_parts(@resident - live_bytes - sum(@records))
+        beyond = @resident - live_bytes - sum(@records)
+        @older = { ALL => older_live(snapshot).clamp(0, [beyond, 0].max) }
+        @held = held_parts(beyond - sum(@older))
         freeze
       end
 
@@ -57,6 +59,12 @@ module Heapline
         end
         @native = live(rest, drill) { |site| site.location.library || site.location.special || "ruby" }
         @records = { "records on live blocks" => [snapshot.live_blocks, 0].max * RECORD }
+      end
+
+      # What was there before a late start and was not freed since; 0 where the allocator does not tell.
+      def older_live(snapshot)
+        older = snapshot.older
+        older&.bytes ? older.bytes - older.bytes_freed : 0
       end
 
       def live(sites, drill, &)

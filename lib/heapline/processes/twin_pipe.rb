@@ -20,6 +20,7 @@ module Heapline
         @path = self.class.path(path, Process.pid)
         File.mkfifo(@path, 0o600)
         @io = File.open(@path, File::RDONLY | File::NONBLOCK | File::NOFOLLOW)
+        @io.chown(File.stat(File.dirname(path)).uid, nil) if Process.euid.zero? # whose process writes there
       rescue SystemCallError => e
         raise FlightError, "no pipe can be made beside #{path}: #{Error.reason(e)}"
       end

@@ -7,9 +7,9 @@ require_relative "../figures/units"
 
 module Heapline
   class Recording
-    # The answer of `heapline report CAPTURE --call-tree`: call paths with what was allocated through them. Where one frame
-    # leads to nothing but the next, the two stand below each other without an indent: only where paths part does the
-    # tree go to the right.
+    # The answer of `heapline report CAPTURE --call-tree`: call paths with what was allocated through them. Where one
+    # frame leads to nothing but the next, the two stand below each other without an indent: only where paths part does
+    # the tree go to the right.
     class Paths
       TOP = 40
       # A path is shown where at least this part of the whole went through it.

@@ -11,8 +11,8 @@ module Heapline
       include Smaps
       include Snapshots
 
-      KEYS = %i[objects_live objects_free malloc_ruby malloc_native malloc_held heapline stacks jit code other
-                remainder].freeze
+      KEYS = %i[objects_live objects_free malloc_ruby malloc_native malloc_older malloc_held heapline stacks jit code
+                other remainder].freeze
 
       def ledger(text, allocator: "glibc 2.36", drill: false, figures: nil)
         Ledger.new(leaky.with(allocator: allocator, figures: figures), MemoryMap.parse(text), drill: drill)
@@ -30,6 +30,20 @@ module Heapline
         ledger.lines.each do |line|
           assert_equal line.bytes, line.parts.sum(&:bytes), line.name unless line.parts.empty? && line.bytes.zero?
         end
+      end
+
+      # What lived before a late start is no memory that was freed; of it no more than there is.
+      def test_what_was_there_before
+        plain, some, all = [nil, 500_000, 1 << 40].map do |bytes|
+          older = bytes && Accounting::OlderMemory.new(bytes: bytes, bytes_freed: 100_000)
+          Ledger.new(snapshot(site("a.rb", 1, live_bytes: 1000, live_blocks: 1), older: older),
+                     MemoryMap.parse(recorded("ruby40_yjit")))
+        end
+        held = plain[:malloc_held].bytes
+        assert_operator held, :>, 400_000
+        assert_equal([[0, held], [400_000, held - 400_000], [held, 0]],
+                     [plain, some, all].map { |one| [one[:malloc_older].bytes, one[:malloc_held].bytes] })
+        [some, all].each { |one| assert_adds_up(one) }
       end
 
       { "ruby31_threads" => "glibc 2.36", "ruby31_jemalloc" => "jemalloc 5.3.0",
