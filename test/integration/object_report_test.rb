@@ -168,7 +168,7 @@ class ObjectReportTest < Minitest::Test
     pid, = start("$stdout.puts 1\n$stdout.flush\nsleep\n".then { |source| program(source) })
     _, err, status = heapline("report", "--objects", pid.to_s)
     assert_equal 3, status.exitstatus
-    assert_equal "heapline: process #{pid} does not account Ruby objects: start it with heapline --objects (or " \
+    assert_equal "heapline: process #{pid} does not count Ruby objects: start it with heapline --objects (or " \
                  "HEAPLINE=objects), or use Heapline.objects { … } in it\n", err
   end
 end

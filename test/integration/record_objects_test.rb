@@ -121,7 +121,7 @@ class RecordObjectsTest < Minitest::Test
     pid, = start(program("puts 1\n$stdout.flush\nloop { 'x' * 100; sleep 0.001 }\n"))
     _, err, status = heapline("record", *PATIENTLY, pid.to_s, "--objects", "--duration", "0.5", "-o", path("run.hlc"))
     assert_equal 3, status.exitstatus
-    assert_match(/does not account Ruby objects/, err)
+    assert_match(/does not count Ruby objects/, err)
   end
 
   def test_blocks_are_what_they_were

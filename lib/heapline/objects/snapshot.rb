@@ -13,7 +13,7 @@ module Heapline
     def self.demand(snapshot)
       return if snapshot.objects
 
-      raise FlightError, "process #{snapshot.pid} does not account Ruby objects: start it with heapline --objects " \
+      raise FlightError, "process #{snapshot.pid} does not count Ruby objects: start it with heapline --objects " \
                          "(or HEAPLINE=objects), or use Heapline.objects { … } in it"
     end
 

@@ -50,7 +50,7 @@ module Heapline
       end
 
       def define_timeout(parser)
-        parser.on("--timeout S", "wait so many seconds for its answer (#{format("%g", default_timeout)})") do |value|
+        parser.on("--timeout S", "wait S seconds for its answer (#{format("%g", default_timeout)})") do |value|
           @options[:timeout] = Figures::Typed.seconds(value, zero: true)
         end
       end

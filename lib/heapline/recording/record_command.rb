@@ -39,10 +39,10 @@ module Heapline
         parser.on("--any", "record programs that are not Ruby too, with C frames") do
           @options[:any] = @options[:native] = true
         end
-        parser.on("--duration S", "end the recording after so many seconds; the command goes on") do |value|
+        parser.on("--duration S", "end the recording after S seconds; the command goes on") do |value|
           @options[:duration] = Figures::Typed.seconds(value)
         end
-        parser.on("--timeout S", "of a PID: wait so many seconds for the process to begin (10)") do |value|
+        parser.on("--timeout S", "of a PID: wait S seconds for the process to begin (10)") do |value|
           @options[:timeout] = Figures::Typed.seconds(value, zero: true)
         end
       end

@@ -27,7 +27,7 @@ module Heapline
         [%w[report --objects 4711], %w[report --by class 4711], %w[diff --objects 4711 4711]].each do |words|
           found = heapline(*words)
           assert_equal [3, ""], [found.status, found.out]
-          assert_match(/process 4711 does not account Ruby objects: start it with heapline --objects/, found.err)
+          assert_match(/process 4711 does not count Ruby objects: start it with heapline --objects/, found.err)
         end
       end
 

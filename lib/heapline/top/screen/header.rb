@@ -132,7 +132,8 @@ module Heapline
           return "your baseline at #{clock(watch.baseline.root)}" if watch.baseline
 
           root = watch.now.root
-          { fork: "the fork", clear: "the baseline" }.fetch(root.baseline_kind, "the start")
+          start = root.older ? "counting began" : "the start"
+          { fork: "the fork", clear: "the baseline" }.fetch(root.baseline_kind, start)
         end
 
         def fleet

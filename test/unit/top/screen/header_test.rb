@@ -44,6 +44,8 @@ module Heapline
           assert_match(/growth 0 B since your baseline at 09:00:10/, header(seen))
           assert_match(/since the fork/, header(watch(reading(*shop(0), baseline_kind: :fork))))
           assert_match(/since the baseline/, header(watch(reading(*shop(0), baseline_kind: :clear))))
+          late = reading(*shop(0)).root.with(older: Accounting::OlderMemory.new(after: 1.0))
+          assert_match(/since counting began · /, header(watch(Reading.new([late], at: 0))))
         end
 
         # A ledger whose lines are these.
