@@ -7,6 +7,7 @@
 #include "glibc.hpp"
 #include "image.hpp"
 #include "preload.hpp"
+#include "references.hpp"
 #include "ruby_heap.hpp"
 
 namespace heapline {
@@ -21,6 +22,11 @@ struct Owner {
     std::unique_ptr<Preload> preload;
     std::unique_ptr<RubyHeap> heap; /* where heapline was not there */
     int kept_flight = -1;
+    References::Places places;          /* of write_heap */
+    std::unordered_set<uint32_t> sites; /* of block_addresses */
+    std::vector<uint64_t> blocks;
+    References::Leaks leaks;
+    References::Sum used, cached;
     Busy work;
 };
 
@@ -132,6 +138,81 @@ VALUE arena_rows(VALUE self) {
     return rows;
 }
 
+/* Who leads to whom; Ruby's heap is looked for where it was not. */
+template <typename Body> void with_references(VALUE self, const Body &body) {
+    read_owner(self);
+    Owner *at = &owner_of(self);
+    compute(
+        self, at->work, "there is not enough memory to follow what is in the core", [] { return rb_ary_new(); },
+        [at, body](const Job &job) {
+            if (!at->heap) at->heap = std::make_unique<RubyHeap>(*at->image, job, *at->glibc);
+            References references(*at->image, job, *at->glibc, *at->heap, *at->preload);
+            body(references, job);
+        });
+}
+
+/* write_heap(fd, places, contents) -> self. All objects and blocks, as ObjectSpace.dump_all has objects. places: Array
+ * of [site, path, line]; contents: also what is in strings. */
+VALUE write_heap(VALUE self, VALUE descriptor, VALUE places, VALUE contents) {
+    const int fd = NUM2INT(descriptor);
+    const bool told = RTEST(contents);
+    Check_Type(places, T_ARRAY);
+    for (long i = 0; i < RARRAY_LEN(places); i++) {
+        VALUE row = rb_ary_entry(places, i), path;
+        Check_Type(row, T_ARRAY);
+        const uint32_t site = NUM2UINT(rb_ary_entry(row, 0)), line = NUM2UINT(rb_ary_entry(row, 2));
+        path = rb_ary_entry(row, 1);
+        const char *bytes = StringValueCStr(path);
+        guarded([&] { owner_of(self).places[site] = {bytes, line}; });
+    }
+    const References::Places *known = &owner_of(self).places;
+    with_references(self, [=](References &references, const Job &job) { references.write(fd, *known, told, job); });
+    return self;
+}
+
+/* block_addresses(sites, limit) -> Array of the addresses of blocks that were asked for there */
+VALUE block_addresses(VALUE self, VALUE sites, VALUE limit) {
+    Owner *at = &owner_of(self);
+    const size_t most = NUM2SIZET(limit);
+    Check_Type(sites, T_ARRAY);
+    at->sites.clear();
+    for (long i = 0; i < RARRAY_LEN(sites); i++) {
+        const uint32_t site = NUM2UINT(rb_ary_entry(sites, i));
+        guarded([&] { at->sites.insert(site); });
+    }
+    with_references(self, [at, most](References &references, const Job &job) {
+        at->blocks = references.blocks_of(at->sites, most, job);
+    });
+    VALUE rows = rb_ary_new();
+    for (const uint64_t block : at->blocks) rb_ary_push(rows, ULL2NUM(block));
+    return rows;
+}
+
+/* block_at(address) -> where the block begins in which it lies, or 0 */
+VALUE block_at(VALUE self, VALUE address) {
+    Owner *at = &owner_of(self);
+    const uint64_t word = NUM2ULL(address);
+    with_references(self,
+                    [at, word](References &references, const Job &) { at->blocks = {references.begin_of(word)}; });
+    return ULL2NUM(at->blocks.front());
+}
+
+/* leak_rows -> [[used blocks, bytes], [cached blocks, bytes], Array of [site, bytes of each or 0, blocks, bytes]] */
+VALUE leak_rows(VALUE self) {
+    Owner *at = &owner_of(self);
+    with_references(self, [at](References &references, const Job &job) {
+        at->leaks = references.leaks(job);
+        at->used = references.used();
+        at->cached = references.cached();
+    });
+    VALUE rows = rb_ary_new();
+    for (const auto &[key, sum] : at->leaks)
+        rb_ary_push(rows, rb_ary_new_from_args(4, UINT2NUM(key.first), ULL2NUM(key.second), ULL2NUM(sum.blocks),
+                                               ULL2NUM(sum.bytes)));
+    return rb_ary_new_from_args(3, rb_ary_new_from_args(2, ULL2NUM(at->used.blocks), ULL2NUM(at->used.bytes)),
+                                rb_ary_new_from_args(2, ULL2NUM(at->cached.blocks), ULL2NUM(at->cached.bytes)), rows);
+}
+
 /* class_rows -> Array of [name, objects, bytes of their slots, bytes of C blocks] */
 VALUE class_rows(VALUE self) {
     const Owner &owner = read_owner(self);
@@ -174,5 +255,9 @@ void Init_corefile(void) {
     rb_define_method(core, "live_rows", RUBY_METHOD_FUNC(live_rows), 0);
     rb_define_method(core, "class_rows", RUBY_METHOD_FUNC(class_rows), 0);
     rb_define_method(core, "frame_rows", RUBY_METHOD_FUNC(frame_rows), 0);
+    rb_define_method(core, "write_heap", RUBY_METHOD_FUNC(write_heap), 3);
+    rb_define_method(core, "block_addresses", RUBY_METHOD_FUNC(block_addresses), 2);
+    rb_define_method(core, "block_at", RUBY_METHOD_FUNC(block_at), 1);
+    rb_define_method(core, "leak_rows", RUBY_METHOD_FUNC(leak_rows), 0);
     rb_define_method(core, "arena_rows", RUBY_METHOD_FUNC(arena_rows), 0);
 }

@@ -36,6 +36,10 @@ class Glibc {
     const std::vector<Arena> &arenas() const {
         return arenas_;
     }
+    /* What was walked, by address, each from its begin to its end. */
+    const std::vector<std::pair<uint64_t, uint64_t>> &heaps() const {
+        return heaps_;
+    }
     /* Every chunk of the arenas that is in use, those in caches and fast bins included. */
     void walk(const Job &job, const Each &each);
     /* What looks like a chunk with a mapping of its own. is_block: is it one? */

@@ -22,14 +22,18 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr int machine = EM_X86_64;
+constexpr size_t stack_register = 19; /* in what a note has of a thread */
 #elif defined(__aarch64__)
 constexpr int machine = EM_AARCH64;
+constexpr size_t stack_register = 31;
 #else
 constexpr int machine = EM_NONE;
+constexpr size_t stack_register = 0;
 #endif
 
 /* More than any process has (I1). */
 constexpr size_t most_parts = 1 << 20;
+constexpr size_t most_registers = 1 << 16;
 /* A program's memory lies below it; what a core has above is the kernel's (the page of vsyscall). So adding a page to
  * an address never wraps. */
 constexpr uint64_t address_end = uint64_t{1} << 56;
@@ -171,6 +175,11 @@ void Image::read_notes(void *elf, uint64_t offset, uint64_t size) {
             prstatus_t status;
             memcpy(&status, body, sizeof(status));
             if (!threads_++) pid_ = static_cast<uint32_t>(status.pr_pid);
+            if (registers_.size() < most_registers) {
+                std::vector<uint64_t> words(sizeof(status.pr_reg) / sizeof(uint64_t));
+                memcpy(words.data(), &status.pr_reg, words.size() * sizeof(uint64_t));
+                registers_.push_back({words[stack_register], std::move(words)});
+            }
         } else if (note.n_type == NT_PRPSINFO && note.n_descsz >= sizeof(prpsinfo_t)) {
             prpsinfo_t info;
             memcpy(&info, body, sizeof(info));
@@ -209,10 +218,10 @@ const Image::Segment *Image::segment_at(uint64_t address) const {
     return address < after->memory_end ? &*after : nullptr;
 }
 
-bool Image::is_file(uint64_t address) const {
+const Image::Mapping *Image::mapping_at(uint64_t address) const {
     auto after = std::upper_bound(mappings_.begin(), mappings_.end(), address,
                                   [](uint64_t one, const Mapping &other) { return one < other.begin; });
-    return after != mappings_.begin() && address < std::prev(after)->end;
+    return after != mappings_.begin() && address < std::prev(after)->end ? &*std::prev(after) : nullptr;
 }
 
 void Image::fill(Window &window, uint64_t begin) {

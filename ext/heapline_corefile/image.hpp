@@ -42,6 +42,12 @@ class Image {
         std::string path;
     };
 
+    /* Of a thread. */
+    struct Registers {
+        uint64_t stack;
+        std::vector<uint64_t> words;
+    };
+
     /* What is packed, or comes through a pipe, is put into a temporary file. Throws Failure and Cancelled. */
     Image(const std::string &path, const Job &job);
     ~Image();
@@ -56,7 +62,15 @@ class Image {
         return mappings_;
     }
     const Segment *segment_at(uint64_t address) const;
-    bool is_file(uint64_t address) const;
+    /* Of a file that is mapped there, or nullptr. */
+    const Mapping *mapping_at(uint64_t address) const;
+    bool is_file(uint64_t address) const {
+        return mapping_at(address) != nullptr;
+    }
+    /* As far as threads have them; at most those of 65,536. */
+    const std::vector<Registers> &registers() const {
+        return registers_;
+    }
 
     /* Are all the bytes there? Then they are copied. */
     bool read(uint64_t address, void *to, size_t size) {
@@ -121,6 +135,7 @@ class Image {
     std::string command_;
     std::vector<Segment> segments_;
     std::vector<Mapping> mappings_;
+    std::vector<Registers> registers_;
     std::map<std::string, int> files_; /* their descriptors; -1: not the one that was mapped */
     std::vector<Window> cache_;
 };

@@ -68,18 +68,26 @@ int Preload::kept_flight(const Job &job) {
     return kept_->descriptor();
 }
 
-/* Is it a block of heapline's? Then it is counted. bytes: to the end of what it may use. */
-bool Preload::count(uint64_t block, uint64_t bytes) {
+uint32_t Preload::site_of(uint64_t block, uint64_t bytes, uint64_t *size) {
     uint64_t word;
-    if (bytes < tail_ + HL_TRAILER_SIZE) return false;
+    if (bytes < tail_ + HL_TRAILER_SIZE) return 0;
     const uint64_t trailer = block + bytes - tail_ - HL_TRAILER_SIZE;
-    if (!image_.read(trailer, &word, sizeof(word))) return false;
-    if ((word & HL_CHECK_MASK) != hl_trailer_check_by(key_, word, block)) return false;
+    if (!image_.read(trailer, &word, sizeof(word))) return 0;
+    if ((word & HL_CHECK_MASK) != hl_trailer_check_by(key_, word, block)) return 0;
     const uint32_t site = static_cast<uint32_t>(word >> HL_SITE_SHIFT);
     const uint64_t slack = word >> HL_SLACK_SHIFT & 63, room = trailer - block;
-    uint64_t size = room - slack;
-    if (slack == HL_SLACK_ESCAPE) size = image_.word(trailer - sizeof(size));
-    if (!site || size > room) return false;
+    uint64_t asked = room - slack;
+    if (slack == HL_SLACK_ESCAPE) asked = image_.word(trailer - sizeof(asked));
+    if (asked > room) return 0;
+    if (size) *size = asked;
+    return site;
+}
+
+/* Is it a block of heapline's? Then it is counted. */
+bool Preload::count(uint64_t block, uint64_t bytes) {
+    uint64_t size;
+    const uint32_t site = site_of(block, bytes, &size);
+    if (!site) return false;
     if (site >= live_.size()) live_.resize(site + 1, Live{0, 0, 0});
     live_[site].site = site;
     live_[site].blocks++;

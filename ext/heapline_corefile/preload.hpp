@@ -47,6 +47,8 @@ class Preload {
         return live_;
     }
     void add_up(const Job &job, Glibc &glibc);
+    /* Of a live block, and its size; bytes: to the end of what it may use. 0: it is none of heapline's. */
+    uint32_t site_of(uint64_t block, uint64_t bytes, uint64_t *size = nullptr);
 
   private:
     bool is_mark(uint64_t address);

@@ -86,6 +86,7 @@ RubyHeap::RubyHeap(Image &image, const Job &job, Glibc &glibc) : image_(image) {
         if (frames_.size() > FRAMES_MOST) break;
         if (!read_thread(image_.word(data + 4 * WORD))) read_thread(image_.word(data + 3 * WORD));
     }
+    std::sort(unused_stacks_.begin(), unused_stacks_.end());
 }
 
 /* ---- the pages ---- */
@@ -148,6 +149,28 @@ bool RubyHeap::is_slot(uint64_t address) const {
 
 uint64_t RubyHeap::type_at(uint64_t slot) {
     return is_slot(slot) ? image_.word(slot) & TYPE : 0;
+}
+
+const char *RubyHeap::type_name_at(uint64_t slot) {
+    return type_name(type_at(slot));
+}
+
+bool RubyHeap::is_class(uint64_t flags) {
+    const uint64_t type = flags & TYPE;
+    return type == T_CLASS || type == T_MODULE || type == T_ICLASS;
+}
+
+void RubyHeap::each_object(const Job &job, const EachObject &each) {
+    size_t step = 0;
+    for (const Page &page : pages_) {
+        for (uint64_t i = 0; i < page.count; i++) {
+            const uint64_t slot = page.slots + i * page.slot_bytes;
+            uint64_t words[2];
+            job.check(++step);
+            if (!image_.read(slot, words, sizeof(words)) || !type_name(words[0])) continue;
+            each(slot, page.slot_bytes, words[0], words[1]);
+        }
+    }
 }
 
 /* ---- names ---- */
@@ -313,6 +336,8 @@ bool RubyHeap::read_thread(uint64_t thread) {
         if (frame < stack || frame >= end) continue;
         std::vector<Frame> frames, others;
         threads_++;
+        const uint64_t top = image_.word(frame + WORD);
+        if (top >= stack && top < frame) unused_stacks_.emplace_back(top, frame);
         const size_t large = read_frames(end, frame, 64, frames);
         if (read_frames(end, frame, 56, others) > large) frames.swap(others);
         frames_.insert(frames_.end(), frames.begin(), frames.end());

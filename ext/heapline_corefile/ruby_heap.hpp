@@ -12,8 +12,10 @@
 #define HEAPLINE_COREFILE_RUBY_HEAP_HPP
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../heapline_heap/job.hpp"
@@ -36,6 +38,15 @@ class RubyHeap {
         uint32_t line; /* 0: not known */
     };
 
+    struct Page {
+        uint64_t begin, slots; /* where it and its first slot lie */
+        uint32_t slot_bytes, count;
+    };
+    struct Block {
+        uint64_t begin, bytes;
+    };
+    using EachObject = std::function<void(uint64_t slot, uint64_t bytes, uint64_t flags, uint64_t klass)>;
+
     RubyHeap(Image &image, const Job &job, Glibc &glibc);
 
     bool found() const {
@@ -56,19 +67,38 @@ class RubyHeap {
         return used_blocks_;
     }
 
+    /* By address. */
+    const std::vector<Page> &pages() const {
+        return pages_;
+    }
+    uint64_t page_bytes() const {
+        return page_bytes_;
+    }
+    const std::vector<Block> &blocks() const {
+        return blocks_;
+    }
+    const Page *page_of(uint64_t slot) const;
+    bool is_slot(uint64_t address) const;
+    /* nullptr: no object is there. */
+    const char *type_name_at(uint64_t slot);
+    static bool is_class(uint64_t flags);
+    /* Of the nearest class with one. */
+    std::string name_of(uint64_t klass);
+    /* Of a string that is no longer than a name; else empty. */
+    std::string string_at(uint64_t value);
+    void each_object(const Job &job, const EachObject &each);
+
+    /* Of the threads' VM stacks what is not in use, by address: begin and end. */
+    const std::vector<std::pair<uint64_t, uint64_t>> &unused_stacks() const {
+        return unused_stacks_;
+    }
+
     /* So many that some were not looked at: bytes of classes lack those. */
     bool left_out() const {
         return used_blocks_ > blocks_.size();
     }
 
   private:
-    struct Page {
-        uint64_t begin, slots; /* where it and its first slot lie */
-        uint32_t slot_bytes, count;
-    };
-    struct Block {
-        uint64_t begin, bytes;
-    };
     /* From a class to its name: a word of it or of what a word of it leads to, or a value in a table of that. */
     struct Way {
         uint64_t place = 0, key = 0, outer = 0;
@@ -77,16 +107,12 @@ class RubyHeap {
 
     void find_pages(const Job &job);
     bool read_page(uint64_t address, uint64_t page_bytes, Page &page);
-    const Page *page_of(uint64_t slot) const;
-    bool is_slot(uint64_t address) const;
     uint64_t type_at(uint64_t slot);
-    std::string string_at(uint64_t value);
     std::string constant_at(uint64_t value);
     uint64_t table_of(uint64_t klass);
     uint64_t in_table(uint64_t table, uint64_t key);
     std::string name_by(const Way &way, uint64_t klass);
     void find_names(const std::vector<uint64_t> &classes);
-    std::string name_of(uint64_t klass);
     void find_blocks(const Job &job, Glibc &glibc);
     uint64_t claim(uint64_t address);
     void count(const Job &job);
@@ -106,6 +132,7 @@ class RubyHeap {
     std::vector<Class> classes_;
     std::vector<uint64_t> data_; /* objects of T_DATA */
     std::vector<Frame> frames_;
+    std::vector<std::pair<uint64_t, uint64_t>> unused_stacks_;
     uint32_t threads_ = 0;
 };
 

@@ -44,7 +44,7 @@ class Classes {
 
     /* Has the class pointer of such an object another meaning than its class? */
     static bool classless(const std::string &type) {
-        return type == "IMEMO" || type == "ICLASS" || type == "NODE";
+        return type == "IMEMO" || type == "ICLASS" || type == "NODE" || type == "BLOCK" || type == "PIECE";
     }
 
   private:

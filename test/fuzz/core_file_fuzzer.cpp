@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* libFuzzer target over the reader of core files. */
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include "../../ext/heapline_corefile/glibc.hpp"
 #include "../../ext/heapline_corefile/image.hpp"
 #include "../../ext/heapline_corefile/preload.hpp"
+#include "../../ext/heapline_corefile/references.hpp"
 #include "../../ext/heapline_corefile/ruby_heap.hpp"
 #include "../../ext/heapline_corefile/spool.hpp"
 #include "../../ext/heapline_heap/source.hpp"
@@ -19,6 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     /* The fuzzer of heap dumps is that of what unpacks, too; here it would only fill the disk. */
     if (!size || heapline::packing(reinterpret_cast<const char *>(data), size) != heapline::Packing::none) return 0;
+    static const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     const int fd = memfd_create("core", 0);
     if (fd < 0 || write(fd, data, size) != static_cast<ssize_t>(size)) abort();
     try {
@@ -27,7 +30,10 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
         Glibc glibc(image);
         Preload preload(image);
         preload.add_up(job, glibc);
-        const RubyHeap heap(image, job, glibc);
+        RubyHeap heap(image, job, glibc);
+        References references(image, job, glibc, heap, preload);
+        references.leaks(job);
+        references.write(nowhere, {}, true, job);
         uint64_t bytes = 0;
         for (const Preload::Live &live : preload.live()) bytes += live.bytes;
         if (bytes > size * 2) abort(); /* no byte is counted twice */

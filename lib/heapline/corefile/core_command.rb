@@ -4,6 +4,7 @@ require_relative "../command/base"
 require_relative "../figures/columns"
 require_relative "../table/sheet_text"
 require_relative "../table/json_object"
+require_relative "../files/output_file"
 require_relative "core_file"
 
 module Heapline
@@ -11,7 +12,7 @@ module Heapline
   module Corefile
     # `heapline core FILE`: what a dead process held, by line.
     class CoreCommand < Command::Base
-      USAGE_LINE = "core [options] FILE"
+      USAGE_LINE = "core [options] FILE [holders ADDRESS|CLASS|LINE | dominators | leaked | heap -o OUTPUT]"
       SUMMARY = "Show what held the memory of a process that left a core file"
       COLUMNS = [Figures::Columns::Column.new(key: :live_bytes, title: "live", figure: :live_bytes, unit: :bytes),
                  Figures::Columns::Column.new(key: :live_blocks, title: "blocks", figure: :live_blocks,
@@ -23,13 +24,20 @@ module Heapline
                        Figures::Columns::Column.new(key: :objects, title: "objects", figure: :objects,
                                                     unit: :count)].freeze
 
-      def call(argv)
-        path, *others = parse(argv)
-        raise UsageError, "which core file?" unless path
-        raise UsageError, "one core file at a time, not also #{others.join(" ")}" unless others.empty?
+      LOST_COLUMNS = [Figures::Columns::Column.new(key: :bytes, title: "bytes", figure: :bytes, unit: :bytes),
+                      Figures::Columns::Column.new(key: :blocks, title: "blocks", figure: :blocks, unit: :count)].freeze
+      # What can be asked beside the summary, and how many words that takes.
+      QUESTIONS = { nil => 0, "holders" => 1, "dominators" => 0, "leaked" => 0, "heap" => 0 }.freeze
 
+      def call(argv)
+        path, question, *words = parse(argv)
+        raise UsageError, "which core file?" unless path
+
+        demand_words(question, words)
         core = CoreFile.new(path, flight: @options[:flight])
-        sheet = sheet(path, core)
+        return write(core) if question == "heap"
+
+        sheet = answer(path, core, question, words)
         renderer.render(sheet, @out)
         sheet.problems.empty? ? Command::OK : Command::FOUND
       end
@@ -39,6 +47,12 @@ module Heapline
       def define(parser)
         define_top(parser)
         define_format(parser, %w[text json])
+        parser.on("-o", "--output FILE", "of heap: where to") do |file|
+          @options[:output] = file
+        end
+        parser.on("--contents", "also what is in strings: of holders, dominators and heap") do
+          @options[:contents] = true
+        end
         parser.on("--flight FILE", "its flight file, where that is not where it was") do |file|
           @options[:flight] = file
         end
@@ -48,6 +62,60 @@ module Heapline
         return Table::SheetJson.new(read: :cores) if json?
 
         Table::SheetText.new(directory: Command.here, env: @env)
+      end
+
+      def demand_words(question, words)
+        wanted = QUESTIONS.fetch(question) do
+          raise UsageError, "what of it? holders, dominators, leaked or heap, not #{question}; one core file at a time"
+        end
+        raise UsageError, "holders of what? give an address (0x…), a class or a line" if words.size < wanted
+        raise UsageError, "#{question} does not take #{words.drop(wanted).join(" ")}" if words.size > wanted
+        raise UsageError, "where to? give -o FILE" if question == "heap" && !@options[:output]
+        raise UsageError, "-o is of heap" if question != "heap" && @options[:output]
+      end
+
+      def answer(path, core, question, words)
+        return sheet(path, core) unless question
+        return lost(path, core) if question == "leaked"
+
+        require_relative "core_heap"
+        heap = CoreHeap.new(core, name: path, **@options.slice(:top, :contents))
+        sheet = heap.public_send(question, *words)
+        Table::Sheet.new(**sheet.to_h, title: "heapline core #{question}", problems: core.problems + sheet.problems)
+      end
+
+      def write(core)
+        Files::OutputFile.write(@options[:output]) { |file| core.write_heap(file, contents: @options[:contents]) }
+        core.problems.each { |problem| Command.say(@err, Inert.text(problem)) }
+        core.problems.empty? ? Command::OK : Command::FOUND
+      end
+
+      # Blocks to which nothing leads.
+      def lost(path, core)
+        leaks = core.leaks
+        Table::Sheet.new(kind: :leaked, title: "heapline core leaked", dumps: [about(path, core.facts)],
+                         parts: [lost_totals(leaks), lost_listing(leaks.rows)], problems: core.problems)
+      end
+
+      def lost_totals(leaks)
+        lost = [leaks.rows.sum(&:blocks), leaks.rows.sum(&:bytes)]
+        figures = { used: leaks.used, leaked: lost, cached: leaks.cached }
+        words = { used: "in use", leaked: "to which nothing leads", cached: "free, in glibc's caches" }
+        Table::Statement.new(key: :totals, separator: " · ",
+                             data: figures.transform_values { |blocks, bytes| { blocks: blocks, bytes: bytes } },
+                             parts: figures.map do |name, (blocks, bytes)|
+                               "#{Units.bytes(bytes)} in #{Units.count(blocks)} blocks #{words[name]}"
+                             end)
+      end
+
+      def lost_listing(rows)
+        large = rows.sort_by { |row| [-row.bytes, row.location.b] }
+        Table::Listing.new(key: :leaked, title: "Lost", rows: first_of(large), total: rows.size,
+                           columns: LOST_COLUMNS, sorted: :bytes, name: "location",
+                           label: lambda { |row|
+                             Table::Label.new(**(row.line ? { place: row.location } : { text: row.location }))
+                           },
+                           data: ->(row) { { location: row.location } })
       end
 
       def sheet(path, core)

@@ -23,6 +23,11 @@ module Heapline
       end
     end
 
+    # What is lost, by line or, where that is not known, by size. line: is it known?
+    Leak = Struct.new(:location, :line, :blocks, :bytes)
+    # used, cached: [blocks, bytes] that the program has, and that glibc keeps for the next call; rows: Array of Leak
+    Leaks = Struct.new(:used, :cached, :rows)
+
     # A core file of a process that heapline was preloaded into: what lived, from the trailers of its blocks, and where
     # that was asked for, from its flight file.
     class CoreFile
@@ -68,12 +73,54 @@ module Heapline
         @rows ||= lines.transform_values { |rows| Row.new(rows.first.first, *sums(rows)) }.values
       end
 
+      # Writes all objects and C blocks as lines of a heap dump; those of heapline's blocks have their lines. contents:
+      # also what is in strings.
+      def write_heap(file, contents: false)
+        rows = by_line? ? named.filter_map { |site, place| [site, place.path, place.lineno] if place.path } : []
+        file.flush
+        @core.write_heap(file.fileno, rows, contents)
+      end
+
+      # Addresses of the blocks of a line, at most `limit`.
+      def blocks_of(line, limit:)
+        @core.block_addresses(named.select { |_, place| place.to_s == line }.keys, limit)
+      end
+
+      # Where the block begins in which `address` lies, or 0.
+      def block_at(address)
+        @core.block_at(address)
+      end
+
+      # What the program lost: Leaks.
+      def leaks
+        used, cached, rows = @core.leak_rows
+        places = by_line? ? named : {}
+        rows = rows.map do |site, size, *sums|
+          text = places[site]&.to_s || (site.zero? ? "blocks of #{Units.bytes(size)}" : "(not in the flight file)")
+          Leak.new(text, places.key?(site), *sums)
+        end
+        Leaks.new(used, cached, rows.group_by(&:location).map { |_, same| sum(same) })
+      end
+
       # Array of String: what could not be read.
       def problems
         [*cut, *arenas, *left_out]
       end
 
       private
+
+      def sum(leaks)
+        Leak.new(leaks[0].location, leaks[0].line, leaks.sum(&:blocks), leaks.sum(&:bytes))
+      end
+
+      # Location by site, of what lives.
+      def named
+        @named ||= begin
+          numbers = @core.live_rows.map(&:first).reject { |site| site == Accounting::FlightSites::QUIET }
+          sites = places(numbers)
+          numbers.to_h { |site| [site, location(sites, site)] }
+        end
+      end
 
       def demand_memory
         return if by_line? ? @facts[:glibc] && !@core.arena_rows.empty? : @facts[:ruby]
@@ -84,10 +131,8 @@ module Heapline
 
       # Rows of a site by the name of their place.
       def lines
-        numbers = @core.live_rows.reject { |site,| site == Accounting::FlightSites::QUIET }
-        sites = places(numbers.map(&:first))
-        named = numbers.map { |site, *figures| [location(sites, site), *figures] }
-        named.group_by { |location,| location.to_s }
+        rows = @core.live_rows.filter_map { |site, *figures| [named[site], *figures] if named[site] }
+        rows.group_by { |location,| location.to_s }
       end
 
       def sums(rows)

@@ -23,9 +23,9 @@ module Heapline
     # summary and histogram: the graph (true), or object, instances_of and compare alone (:objects); duplicate_strings;
     # code: compiled code (of a dump that heapline did not write that needs the graph, too).
     # progress: called with [bytes read, bytes in all or nil], at most 20 times a second. Raises Error where nothing can
-    # be read.
-    def self.open(path, index: false, strings: false, code: false, &progress)
-      new(path, index: index, strings: strings, code: code, progress: progress)
+    # be read. name: what it is called, where that is not the path.
+    def self.open(path, index: false, strings: false, code: false, name: path, &progress)
+      new(path, index: index, strings: strings, code: code, name: name, progress: progress)
     end
 
     # What grew from dump to dump; each may be a path or a HeapDump. by: as for histogram. With c: what was born between
@@ -38,11 +38,11 @@ module Heapline
       Heap::Comparison.of(dumps, by, *native.compare(*dumps.map { |dump| dump.send(:objects) }))
     end
 
-    # The path as it was given.
+    # The path as it was given, or what it is called instead.
     attr_reader :name
 
-    def initialize(path, index: false, strings: false, code: false, progress: nil)
-      @name = path
+    def initialize(path, index: false, strings: false, code: false, name: path, progress: nil)
+      @name = name
       @progress = progress
       @native = self.class.native.new(path)
       read(index: index, strings: strings, code: code)

@@ -106,9 +106,8 @@ module Heapline
         @words = PathWords.new(@objects, general: true)
       end
 
-      # group: Heap::Group of the class in `dump` (HeapDump). Returns a Sheet.
-      def sheet(dump, group)
-        addresses = dump.instances_of(group.key, limit: [group.count, SAMPLE].min)
+      # group: Heap::Group of the class in `dump` (HeapDump); addresses: those that are looked at. Returns a Sheet.
+      def sheet(dump, group, addresses = dump.instances_of(group.key, limit: [group.count, SAMPLE].min))
         parts = [itself(group, addresses), *([paths(dump, addresses)] if @path), referrers(dump, addresses),
                  instances(dump, group, addresses)]
         Question.sheet("find", dump, *parts)

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+#include "references.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace heapline {
+namespace corefile {
+
+namespace {
+
+enum : uint64_t {
+    WORD = 8,
+    CHUNK = 1 << 12,         /* bytes that are looked at at once */
+    PIECE = 1 << 19,         /* a larger block is told in pieces: no line of the dump is without end */
+    MARK_STACK_BYTES = 4008, /* of a part of the collector's stack: the next one, and objects */
+    THREAD_CACHE = 648,      /* glibc's tcache: counts of 64 lists, then where they begin */
+    LISTS = 64,
+    FAST_LISTS = 10,
+    FAST_AT = 16, /* in an arena */
+    LEAST_BLOCK = 24,
+    LISTED_MOST = 1 << 16,
+    RECENT = 1 << 10,
+    SLOT_WORDS = 5,
+    ARRAY_EMBEDDED = 1 << 13,
+    STRING_POINTS = 1 << 13,
+    FLAT_FLOAT = 4,
+    T_STRING = 5,
+    T_ARRAY = 7,
+    ARENA_BYTES = 2200,
+    TRANSIENT_BLOCK = 1 << 15,
+    /* Begins what Ruby up to 3.2 keeps of an object outside malloc; then its bytes and the object. */
+    TRANSIENT = 0xfeab,
+};
+
+/* What is written goes out by the megabyte. */
+class Output {
+  public:
+    explicit Output(int fd) : fd_(fd) {}
+
+    void put(const char *text) {
+        bytes_ += text;
+        if (bytes_.size() > 1 << 20) flush();
+    }
+    void put(const std::string &text) {
+        put(text.c_str());
+    }
+    void number(uint64_t value) {
+        put(std::to_string(value));
+    }
+    void address(uint64_t value) {
+        char text[24];
+        snprintf(text, sizeof(text), "\"0x%llx\"", static_cast<unsigned long long>(value));
+        put(text);
+    }
+    /* What is not ASCII is told as a question mark: a core's bytes may be anything. */
+    void text(const std::string &bytes) {
+        std::string quoted = "\"";
+        for (const char c : bytes) {
+            if (c == '"' || c == '\\') quoted += '\\';
+            quoted += c < ' ' || c > '~' ? '?' : c;
+        }
+        put(quoted + "\"");
+    }
+    void flush() {
+        for (size_t done = 0; done < bytes_.size();) {
+            const ssize_t written = ::write(fd_, &bytes_[done], bytes_.size() - done);
+            if (written < 0 && errno == EINTR) continue;
+            if (written < 0) throw Failure(std::string("the objects cannot be written: ") + strerror(errno));
+            done += static_cast<size_t>(written);
+        }
+        bytes_.clear();
+    }
+
+  private:
+    int fd_;
+    std::string bytes_;
+};
+
+/* The list of a line's references; what was there a moment ago is not said again. */
+class List {
+  public:
+    explicit List(Output &output) : output_(output), recent_(RECENT) {}
+
+    void begin() {
+        output_.put(",\"references\":[");
+        std::fill(recent_.begin(), recent_.end(), 0);
+        first_ = true;
+    }
+    void add(uint64_t address) {
+        uint64_t &known = recent_[(address >> 3 ^ address >> 13) % RECENT];
+        if (known == address) return;
+        known = address;
+        if (!first_) output_.put(",");
+        first_ = false;
+        output_.address(address);
+    }
+    void end() {
+        output_.put("]}\n");
+    }
+
+  private:
+    Output &output_;
+    std::vector<uint64_t> recent_;
+    bool first_ = true;
+};
+
+} // namespace
+
+References::References(Image &image, const Job &job, Glibc &glibc, RubyHeap &heap, Preload &preload)
+    : image_(image), heap_(heap), preload_(preload), hidden_(heap.blocks().size()), mapped_(hidden_.size()) {
+    const auto reach = [this](uint64_t begin, uint64_t end) {
+        lowest_ = std::min(lowest_, begin);
+        highest_ = std::max(highest_, end);
+    };
+    for (const RubyHeap::Page &page : heap.pages()) reach(page.begin, page.begin + heap.page_bytes());
+    if (!heap.blocks().empty())
+        reach(heap.blocks().front().begin, heap.blocks().back().begin + heap.blocks().back().bytes);
+    find_cached(job, glibc);
+    find_machinery(job);
+    find_roots(glibc, job);
+}
+
+/* The number of the block in which it lies; as many as there are: in none. */
+size_t References::block_at(uint64_t address) const {
+    const std::vector<RubyHeap::Block> &blocks = heap_.blocks();
+    auto after = std::upper_bound(blocks.begin(), blocks.end(), address,
+                                  [](uint64_t one, const RubyHeap::Block &other) { return one < other.begin; });
+    if (after == blocks.begin()) return blocks.size();
+    --after;
+    return address - after->begin < after->bytes ? static_cast<size_t>(after - blocks.begin()) : blocks.size();
+}
+
+void References::leave_out(uint64_t address) {
+    const size_t number = block_at(address);
+    if (number < hidden_.size()) hidden_[number] = true;
+}
+
+/* The collector knows all objects; it holds none of them. */
+void References::find_machinery(const Job &job) {
+    for (const RubyHeap::Page &page : heap_.pages()) {
+        leave_out(page.begin);
+        leave_out(image_.word(page.begin)); /* its description */
+    }
+    for (size_t i = 0; i < hidden_.size(); i++) {
+        job.check(i);
+        if (!hidden_[i] && is_mark_stack(i)) hidden_[i] = true;
+    }
+}
+
+bool References::is_mark_stack(size_t number) {
+    const RubyHeap::Block &block = heap_.blocks()[number];
+    /* A trailer may stand behind it. */
+    if (block.bytes < MARK_STACK_BYTES || block.bytes > MARK_STACK_BYTES + 8 * WORD) return false;
+    const uint64_t next = image_.word(block.begin);
+    if (next) {
+        const size_t other = block_at(next);
+        if (other == hidden_.size() || heap_.blocks()[other].begin != next ||
+            heap_.blocks()[other].bytes != block.bytes)
+            return false;
+    }
+    for (uint64_t at = block.begin + WORD; at < block.begin + MARK_STACK_BYTES; at += WORD)
+        if (!heap_.is_slot(image_.word(at))) return at > block.begin + MARK_STACK_BYTES / 2 && !image_.word(at);
+    return true;
+}
+
+/* ---- what glibc keeps for the next call ---- */
+
+/* Each has the next one's address, since 2.32 mixed with its own. */
+void References::free_list(uint64_t first, uint64_t least, uint64_t most) {
+    uint64_t at = first;
+    for (uint64_t i = 0; at && i < LISTED_MOST; i++) {
+        const size_t number = block_at(at);
+        if (number == hidden_.size() || hidden_[number] || heap_.blocks()[number].begin != at) return;
+        const uint64_t bytes = heap_.blocks()[number].bytes, word = image_.word(at);
+        if (bytes < least || bytes > most) return;
+        hidden_[number] = true;
+        cached_.blocks++;
+        cached_.bytes += bytes;
+        const uint64_t mixed = word ^ at >> 12;
+        at = !mixed || block_at(mixed) < hidden_.size() ? mixed : word;
+    }
+}
+
+void References::find_thread_cache(size_t number) {
+    const uint64_t begin = heap_.blocks()[number].begin;
+    uint16_t counts[LISTS];
+    uint64_t firsts[LISTS];
+    if (!image_.read(begin, counts, sizeof(counts)) || !image_.read(begin + sizeof(counts), firsts, sizeof(firsts)))
+        return;
+    for (size_t i = 0; i < LISTS; i++)
+        if (!counts[i] != !firsts[i] || firsts[i] % (2 * WORD)) return;
+    for (size_t i = 0; i < LISTS; i++)
+        if (firsts[i]) free_list(firsts[i], LEAST_BLOCK + i * 2 * WORD, LEAST_BLOCK + i * 2 * WORD);
+}
+
+void References::find_cached(const Job &job, Glibc &glibc) {
+    for (size_t i = 0; i < hidden_.size(); i++) {
+        job.check(i);
+        if (heap_.blocks()[i].bytes == THREAD_CACHE) find_thread_cache(i);
+    }
+    for (const Glibc::Arena &arena : glibc.arenas())
+        for (uint64_t i = 0; i < FAST_LISTS; i++) {
+            const uint64_t first = image_.word(arena.address + FAST_AT + i * WORD);
+            if (first) free_list(first + 2 * WORD, LEAST_BLOCK, LEAST_BLOCK + FAST_LISTS * 2 * WORD);
+        }
+    for (size_t i = 0; i < hidden_.size(); i++) {
+        if (hidden_[i]) continue;
+        used_.blocks++;
+        used_.bytes += heap_.blocks()[i].bytes;
+    }
+}
+
+/* ---- roots ---- */
+
+std::string References::root_name(uint64_t begin) {
+    /* What a library has beyond its file (bss) lies behind its mappings. */
+    for (const uint64_t address : {begin, begin - 1})
+        if (const Image::Mapping *mapping = image_.mapping_at(address)) return "globals of " + mapping->path;
+    return "mapped memory";
+}
+
+/* What is writable and neither of Ruby's heap nor of malloc's: of the stacks of threads what is in use. */
+void References::find_roots(Glibc &glibc, const Job &job) {
+    std::vector<Range> apart;
+    std::map<std::string, Root> named;
+    for (const Glibc::Arena &arena : glibc.arenas()) apart.push_back({arena.address, arena.address + ARENA_BYTES});
+    find_transient(apart, job);
+    for (const RubyHeap::Page &page : heap_.pages()) apart.push_back({page.begin, page.begin + heap_.page_bytes()});
+    for (const auto &heap : glibc.heaps()) apart.push_back({heap.first, heap.second});
+    auto heap = glibc.heaps().begin();
+    for (size_t i = 0; i < hidden_.size(); i++) {
+        const RubyHeap::Block &block = heap_.blocks()[i];
+        while (heap != glibc.heaps().end() && heap->second <= block.begin) ++heap;
+        mapped_[i] = heap == glibc.heaps().end() || block.begin < heap->first;
+        if (mapped_[i]) apart.push_back({block.begin, block.begin + block.bytes});
+    }
+    std::unordered_set<uint64_t> stacks; /* two threads on one stack: the file says nonsense */
+    for (size_t i = 0; i < image_.registers().size(); i++) {
+        const Image::Registers &registers = image_.registers()[i];
+        const std::string number = std::to_string(i + 1);
+        roots_.push_back({"registers of thread " + number, {}, registers.words});
+        const Image::Segment *segment = image_.segment_at(registers.stack);
+        if (!segment || !segment->writable || registers.stack >= segment->end) continue;
+        const Range stack = {registers.stack & ~(WORD - 1), segment->end};
+        if (!stacks.insert(segment->begin).second) continue;
+        apart.push_back({segment->begin, segment->end});
+        roots_.push_back({"stack of thread " + number, {stack}, {}});
+    }
+    std::sort(apart.begin(), apart.end(), [](const Range &one, const Range &other) { return one.begin < other.begin; });
+    auto next = apart.begin();
+    size_t step = 0;
+    for (const Image::Segment &segment : image_.segments()) {
+        Root *root = nullptr;
+        for (uint64_t at = segment.begin; segment.writable && at < segment.end;) {
+            job.check(++step);
+            while (next != apart.end() && next->end <= at) ++next;
+            const uint64_t until = next == apart.end() ? segment.end : std::min(segment.end, next->begin);
+            if (at < until) {
+                if (!root) root = &named[root_name(segment.begin)];
+                root->ranges.push_back({at, until});
+            }
+            at = next == apart.end() || next->begin >= segment.end ? segment.end : std::max(at, next->end);
+        }
+    }
+    for (auto &pair : named) {
+        pair.second.name = pair.first;
+        roots_.push_back(std::move(pair.second));
+    }
+}
+
+/* ---- from word to word ---- */
+
+/* The object or block that it leads to, or 0. */
+uint64_t References::target(uint64_t word) {
+    if (word < lowest_ || word >= highest_) return 0;
+    if (heap_.page_of(word)) return heap_.is_slot(word) && heap_.type_name_at(word) ? word : 0;
+    const size_t number = block_at(word);
+    return number == hidden_.size() || hidden_[number] ? 0 : heap_.blocks()[number].begin;
+}
+
+template <typename Each> void References::scan(Range range, const Job &job, const Each &each) {
+    uint64_t words[CHUNK / WORD];
+    const auto &unused = heap_.unused_stacks();
+    auto gap = std::lower_bound(unused.begin(), unused.end(), range.begin,
+                                [](const auto &one, uint64_t other) { return one.second <= other; });
+    for (uint64_t at = range.begin; at < range.end;) {
+        job.check();
+        while (gap != unused.end() && gap->second <= at) ++gap;
+        if (gap != unused.end() && gap->first <= at) {
+            at = gap->second;
+            continue;
+        }
+        uint64_t until = std::min(range.end, (at & ~(CHUNK - 1)) + CHUNK);
+        if (gap != unused.end()) until = std::min(until, gap->first);
+        const uint64_t count = (until - at) / WORD;
+        if (count && image_.read(at, words, count * WORD))
+            for (uint64_t i = 0; i < count; i++)
+                if (const uint64_t to = target(words[i])) each(to);
+        at = until;
+    }
+}
+
+template <typename Each> void References::scan_root(const Root &root, const Job &job, const Each &each) {
+    for (const uint64_t word : root.words)
+        if (const uint64_t to = target(word)) each(to);
+    for (const Range &range : root.ranges) scan(range, job, each);
+}
+
+/* Where an object's elements lie in Ruby's own memory (up to 3.2), they lie behind a mark that leads back to it. */
+References::Range References::transient_of(uint64_t slot, uint64_t word) {
+    uint64_t head[2];
+    if (word % WORD || word < 2 * WORD || !image_.read(word - 2 * WORD, head, sizeof(head)) || head[1] != slot ||
+        (head[0] & 0xffff) != TRANSIENT)
+        return {0, 0};
+    const uint64_t bytes = head[0] >> 16 & 0xffff;
+    return {word, word + std::max<uint64_t>(bytes, 2 * WORD) - 2 * WORD};
+}
+
+/* Blocks of that memory: also what objects have left lies there still. */
+void References::find_transient(std::vector<Range> &found, const Job &job) {
+    size_t step = 0;
+    for (const Image::Segment &segment : image_.segments()) {
+        for (uint64_t at = (segment.begin + TRANSIENT_BLOCK - 1) & ~(TRANSIENT_BLOCK - 1);
+             segment.writable && at < segment.end && segment.end - at >= TRANSIENT_BLOCK; at += TRANSIENT_BLOCK) {
+            job.check(++step);
+            const uint64_t head = image_.word(at + 2 * WORD), bytes = head >> 16 & 0xffff;
+            if ((head & 0xffff) == TRANSIENT && bytes > 2 * WORD && bytes % WORD == 0 && bytes < TRANSIENT_BLOCK)
+                found.push_back({at, at + TRANSIENT_BLOCK});
+        }
+    }
+}
+
+template <typename Each>
+void References::scan_object(uint64_t slot, uint64_t bytes, uint64_t flags, const Job &job, const Each &each) {
+    const Range range = words_of(slot, bytes, flags);
+    scan(range, job, each);
+    for (uint64_t at = range.begin; at < std::min(range.end, slot + SLOT_WORDS * WORD); at += WORD) {
+        const Range elements = transient_of(slot, image_.word(at));
+        if (elements.begin) scan(elements, job, each);
+    }
+}
+
+/* Of an object, without its class. */
+References::Range References::words_of(uint64_t slot, uint64_t bytes, uint64_t flags) const {
+    const uint64_t begin = slot + 2 * WORD, type = flags & 31;
+    uint64_t words = bytes / WORD;
+    if (type == T_STRING || type == T_ARRAY) words = SLOT_WORDS;
+    if (type == T_STRING && !(flags & STRING_POINTS)) words = 0;
+    if (type == T_ARRAY && flags & ARRAY_EMBEDDED) words = 2 + (flags >> 15 & 127);
+    if (type == FLAT_FLOAT) words = 0;
+    return {begin, std::max(begin, slot + std::min(bytes, words * WORD))};
+}
+
+/* ---- what is told ---- */
+
+void References::write(int fd, const Places &places, bool contents, const Job &job) {
+    Output output(fd);
+    List list(output);
+    const auto add = [&list](uint64_t to) { list.add(to); };
+    for (const Root &root : roots_) {
+        output.put("{\"type\":\"ROOT\",\"root\":");
+        output.text(root.name);
+        list.begin();
+        scan_root(root, job, add);
+        list.end();
+    }
+    heap_.each_object(job, [&](uint64_t slot, uint64_t bytes, uint64_t flags, uint64_t klass) {
+        output.put("{\"address\":");
+        output.address(slot);
+        output.put(",\"type\":\"");
+        output.put(heap_.type_name_at(slot));
+        output.put("\"");
+        const uint64_t to = target(klass);
+        const bool classed = to && heap_.page_of(to) && heap_.is_class(image_.word(to));
+        if (classed) {
+            output.put(",\"class\":");
+            output.address(to);
+        }
+        if (heap_.is_class(flags)) {
+            output.put(",\"name\":");
+            output.text(heap_.name_of(slot));
+        }
+        if (contents && (flags & 31) == T_STRING) {
+            output.put(",\"value\":");
+            output.text(heap_.string_at(slot));
+        }
+        output.put(",\"memsize\":");
+        output.number(bytes);
+        list.begin();
+        if (to && !classed) list.add(to);
+        scan_object(slot, bytes, flags, job, add);
+        list.end();
+    });
+    for (size_t i = 0; i < hidden_.size(); i++) {
+        if (hidden_[i]) continue;
+        const RubyHeap::Block &block = heap_.blocks()[i];
+        const uint64_t end = block.begin + block.bytes;
+        const auto place = places.find(preload_.found() ? preload_.site_of(block.begin, block.bytes) : 0);
+        for (uint64_t at = block.begin; at < end; at += PIECE) {
+            const uint64_t until = std::min<uint64_t>(end, at + PIECE);
+            output.put("{\"address\":");
+            output.address(at);
+            output.put(at == block.begin ? ",\"type\":\"BLOCK\",\"memsize\":" : ",\"type\":\"PIECE\",\"memsize\":");
+            output.number(until - at);
+            if (place != places.end()) {
+                output.put(",\"file\":");
+                output.text(place->second.path);
+                output.put(",\"line\":");
+                output.number(place->second.line);
+            }
+            list.begin();
+            if (at == block.begin)
+                for (uint64_t piece = at + PIECE; piece < end; piece += PIECE) list.add(piece);
+            scan({at, until}, job, add);
+            list.end();
+        }
+    }
+    output.flush();
+}
+
+std::vector<uint64_t> References::blocks_of(const std::unordered_set<uint32_t> &sites, size_t most, const Job &job) {
+    std::vector<uint64_t> found;
+    for (size_t i = 0; i < hidden_.size() && found.size() < most; i++) {
+        job.check(i);
+        const RubyHeap::Block &block = heap_.blocks()[i];
+        if (!hidden_[i] && sites.count(preload_.site_of(block.begin, block.bytes))) found.push_back(block.begin);
+    }
+    return found;
+}
+
+uint64_t References::begin_of(uint64_t address) const {
+    const size_t number = block_at(address);
+    return number == hidden_.size() || hidden_[number] ? 0 : heap_.blocks()[number].begin;
+}
+
+References::Leaks References::leaks(const Job &job) {
+    std::vector<bool> reached(hidden_);
+    std::vector<uint32_t> waiting;
+    const auto reach = [&](uint64_t to) {
+        if (heap_.page_of(to)) return;
+        const size_t number = block_at(to);
+        if (reached[number]) return;
+        reached[number] = true;
+        waiting.push_back(static_cast<uint32_t>(number));
+    };
+    const auto drain = [&] {
+        while (!waiting.empty()) {
+            const RubyHeap::Block &block = heap_.blocks()[waiting.back()];
+            waiting.pop_back();
+            scan({block.begin, block.begin + block.bytes}, job, reach);
+        }
+    };
+    for (const Root &root : roots_) scan_root(root, job, reach);
+    drain();
+    heap_.each_object(job, [&](uint64_t slot, uint64_t bytes, uint64_t flags, uint64_t klass) {
+        if (const uint64_t to = target(klass)) reach(to);
+        scan_object(slot, bytes, flags, job, reach);
+        drain();
+    });
+    Leaks found;
+    for (size_t i = 0; i < reached.size(); i++) {
+        if (reached[i]) continue;
+        const RubyHeap::Block &block = heap_.blocks()[i];
+        const uint32_t site = preload_.found() ? preload_.site_of(block.begin, block.bytes) : 0;
+        if (preload_.found() && mapped_[i] && !site) continue; /* it only looked like one */
+        Sum &sum = found[{site, site ? 0 : block.bytes}];
+        sum.blocks++;
+        sum.bytes += block.bytes;
+    }
+    return found;
+}
+
+} // namespace corefile
+} // namespace heapline

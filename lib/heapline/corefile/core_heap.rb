@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "tempfile"
+require_relative "../heap/dominators_command"
+require_relative "../heap/find_command"
+
+module Heapline
+  module Corefile
+    # The objects and C blocks of a core as a heap dump, in a file without a name: what `heapline heap` can be asked of
+    # a dump can be asked of it.
+    class CoreHeap
+      ADDRESS = Heap::FindCommand::ADDRESS
+      LINE = /\A.+:\d+\z/
+
+      # core: CoreFile; name: the core's, for messages; top: rows (0: all); contents: also what is in strings.
+      def initialize(core, name:, top: 20, contents: false)
+        @core = core
+        @name = name
+        @contents = contents
+        @options = { top: top, values: contents }
+      end
+
+      # Who holds what is at an address, a class's instances, or what was asked for at a line: a Sheet.
+      def holders(what)
+        opened do |dump|
+          next Heap::Finding.new(path: true, **@options).sheet(dump, object(dump, what)) if what.match?(ADDRESS)
+
+          group, addresses = what.match?(LINE) ? of_line(what) : of_class(dump, what)
+          Heap::Instances.new(path: true, **@options).sheet(dump, group, addresses)
+        end
+      end
+
+      # Which objects and blocks retain most: a Sheet.
+      def dominators
+        opened { |dump| Heap::Holders.new(**@options).sheet(dump) }
+      end
+
+      private
+
+      def opened
+        file = Tempfile.create("heapline").binmode
+        File.unlink(file.path)
+        @core.write_heap(file, contents: @contents)
+        yield HeapDump.open("/proc/self/fd/#{file.fileno}", index: true, name: @name)
+      ensure
+        file&.close
+      end
+
+      # What lies at an address, also within a block.
+      def object(dump, word)
+        address = Integer(word, 16)
+        dump.object(address) || dump.object(@core.block_at(address)) or
+          raise Error, "no object and no block of malloc's is at #{word} in #{@name}"
+      end
+
+      def of_class(dump, name)
+        group = dump.histogram(by: :class).find { |one| one.key == name } or
+          raise Error, Inert.text("no instance of #{name} is in #{@name}; heapline core lists the classes")
+        [group, dump.instances_of(name, limit: [group.count, Heap::Instances::SAMPLE].min)]
+      end
+
+      def of_line(line)
+        row = @core.by_line? && @core.rows.find { |one| one.location.to_s == line } or raise Error, no_line(line)
+        group = Heap::Group.new(key: "blocks of #{line}", count: row.live_blocks, bytes: row.live_bytes)
+        [group, @core.blocks_of(line, limit: Heap::Instances::SAMPLE)]
+      end
+
+      def no_line(line)
+        return Inert.text("nothing that was asked for at #{line} lives in #{@name}") if @core.by_line?
+
+        "#{@name} is of a process without heapline: lines of its blocks are not known; give an address or a class"
+      end
+    end
+  end
+end

@@ -1,0 +1,162 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "objspace"
+require "open3"
+require "tmpdir"
+
+# `heapline core FILE holders`, `leaked`, `dominators` and `heap` find what was planted in the process before.
+class CoreHoldersTest < Minitest::Test
+  EXE = File.expand_path("../../exe/heapline", __dir__)
+  HEAPLINE = [RbConfig.ruby, EXE].freeze
+  # A block that a global holds, and one that only that block holds, within it; lost ones: alone, and two that hold
+  # each other. Their pointers must not stay in a stack: that of the thread that asks for them is
+  # given back.
+  LIBRARY = <<~C
+    #include <pthread.h>
+    #include <stdint.h>
+    #include <stdlib.h>
+    #include <sys/mman.h>
+    void *volatile planted_global;
+    static void *plant(void *none) {
+        void *volatile *held = calloc(1, 30000), *volatile *one = calloc(1, 41000);
+        void *volatile *other = calloc(1, 42000), *volatile *lost = calloc(1, 43000);
+        held[7] = (char *)calloc(1, 31000) + 8;
+        one[3] = (void *)other;
+        other[4] = (void *)one;
+        lost[0] = 0;
+        planted_global = (void *)held;
+        return none;
+    }
+    __attribute__((constructor)) static void begin(void) {
+        pthread_attr_t attributes;
+        pthread_t thread;
+        void *stack = mmap(NULL, 1 << 18, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (pthread_attr_init(&attributes) || pthread_attr_setstack(&attributes, stack, 1 << 18)) abort();
+        if (!pthread_create(&thread, &attributes, plant, NULL)) pthread_join(thread, NULL);
+        munmap(stack, 1 << 18);
+    }
+  C
+  PROGRAM = <<~'RUBY'
+    class Planted; def initialize(kept) = @kept = kept; end
+    module Inner; CHAIN = { list: [nil, Planted.new("needle" * 700)] }; end
+    GC.start
+    $stdout.syswrite("#{ObjectSpace.count_objects.inspect}\n")
+    $stdin.gets
+  RUBY
+
+  def setup
+    skip "gdb is not installed: script/setup --develop" if system("gcore", out: File::NULL, err: File::NULL).nil?
+  end
+
+  # Yields its core, and what it said before.
+  def with_core(*command)
+    Dir.mktmpdir("heapline-core") do |dir|
+      File.write(program = File.join(dir, "program.rb"), PROGRAM)
+      env = { "HEAPLINE" => "quiet,core", "HEAPLINE_DIR" => File.join(dir, "flights"), "LD_PRELOAD" => library(dir) }
+      IO.popen([env, *command, RbConfig.ruby, "--disable-gems", program], "r+") do |io|
+        said = io.gets
+        system("gcore", "-o", File.join(dir, "core"), io.pid.to_s, out: File::NULL, err: File::NULL)
+        io.puts
+        yield File.join(dir, "core.#{io.pid}"), said, program
+      end
+    end
+  end
+
+  def library(dir)
+    File.write(source = File.join(dir, "planted.c"), LIBRARY)
+    library = File.join(dir, "libplanted.so")
+    assert system("cc", "-O1", "-shared", "-fPIC", "-pthread", "-o", library, source)
+    library
+  end
+
+  def json(*words)
+    out, err, status = Open3.capture3(*HEAPLINE, "core", *words, "--json", "--top", "0")
+    assert_equal ["", true], [err, status.success?]
+    JSON.parse(out)
+  end
+
+  # Address of the one block of so many bytes that malloc gave.
+  def block(dump, bytes)
+    found = dump.select { |line| line["type"] == "BLOCK" && (bytes..bytes + 40).cover?(line["memsize"]) }
+    assert_equal 1, found.size, "blocks of #{bytes}"
+    found.first["address"]
+  end
+
+  def dump(core)
+    file = "#{core}.json"
+    assert system(*HEAPLINE, "core", core, "heap", "-o", file)
+    assert_equal 0o600, File.stat(file).mode & 0o777
+    refute_includes File.binread(file), "needleneedle"
+    File.foreach(file).map { |line| JSON.parse(line) }
+  end
+
+  def test_without_heapline
+    with_core do |core, said|
+      lines = dump(core)
+      chains(core, lines)
+      count(lines, said)
+      lost = json(core, "leaked")["leaked"].map { |row| row["bytes"] }
+      [41_000, 42_000, 43_000].each { |bytes| assert_includes lost, bytes + (-(bytes + 8) % 16) }
+      [30_000, 31_000].each { |bytes| refute_includes lost, bytes + (-(bytes + 8) % 16) }
+    end
+  end
+
+  # By line; and what C asked for before Ruby began is at its library.
+  def test_with_heapline
+    with_core(*HEAPLINE) do |core, _, program|
+      chains(core, dump(core))
+      rows = json(core, "holders", "#{program}:2")["paths"].map { |row| row["path"] }
+      assert(rows.any? { |path| path.end_with?("String → (BLOCK)") }, rows.inspect)
+      lost = json(core, "leaked")["leaked"].select { |row| row["location"].start_with?("libplanted.so+") }
+      assert_equal [3, true], [lost.sum { |row| row["blocks"] }, lost.all? { |row| row["bytes"] > 40_000 }]
+    end
+  end
+
+  def chains(core, lines)
+    path = json(core, "holders", block(lines, 31_000))["path_text"]
+    assert_match(/\Aroot globals of .*libplanted\.so → \(BLOCK\) → \(BLOCK\)\z/, path)
+    planted = json(core, "holders", "Planted")
+    assert_equal 1, planted.dig("class", "count")
+    text = planted_text(lines)
+    above(lines, text, %w[OBJECT ARRAY HASH])
+    assert_operator json(core, "dominators").dig("totals", "reachable", "bytes"), :>, 73_000
+  end
+
+  # The string of 4,200 bytes, by the block that it leads to.
+  def planted_text(lines)
+    held = block(lines, 4200)
+    lines.find { |line| line["type"] == "STRING" && line["references"].include?(held) }["address"]
+  end
+
+  # Types of those that hold it, one above the other; between them may lie blocks.
+  def above(lines, address, types)
+    types.each do |type|
+      holders = lines.select { |line| line["address"] && line["references"].include?(address) }
+      blocks = holders.select { |line| line["type"] == "BLOCK" }.map { |line| line["address"] }
+      holders += lines.select { |line| line["address"] && line["references"].intersect?(blocks) }
+      found = holders.find { |line| line["type"] == type }
+      assert found, "no #{type} holds #{address}"
+      address = found["address"]
+    end
+  end
+
+  # As many as Ruby counted; since then it has made some for its answer.
+  def count(lines, said)
+    counted = said.scan(/:?T_(\w+)(?:=>|: )(\d+)/).to_h
+    types = lines.map { |line| line["type"] }.tally
+    %w[CLASS MODULE OBJECT HASH DATA FLOAT].each do |type|
+      assert_in_delta counted.fetch(type).to_i, types.fetch(type), 12, type
+    end
+  end
+
+  def test_what_is_asked_wrongly
+    { %w[holders] => /holders of what\?/, %w[held] => /holders, dominators, leaked or heap, not held/,
+      %w[heap] => /where to\?/, %w[leaked more] => /leaked does not take more/ }.each do |words, said|
+      _, err, status = Open3.capture3(*HEAPLINE, "core", __FILE__, *words)
+      assert_equal [2, 1], [status.exitstatus, err.lines.size]
+      assert_match said, err
+    end
+  end
+end
