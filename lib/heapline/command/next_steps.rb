@@ -113,7 +113,10 @@ module Heapline
 
         command = snapshot.command.map { |word| Shellwords.escape(word) }.join(" ")
         any = snapshot.ruby? ? "" : "--any "
-        [["heapline -o run.heapline #{any}#{command}", "keep the counts"], grouped(snapshot, "run.heapline")]
+        steps = [["heapline -o run.heapline #{any}#{command}", "keep the counts"], grouped(snapshot, "run.heapline")]
+        # What came after the last GC is live until the next one, and may fill the first rows.
+        steps.push(["heapline --gc #{command}", "what stays after a full GC?"]) if snapshot.ruby? && !options[:gc]
+        steps
       end
 
       def self.grouped(snapshot, word)

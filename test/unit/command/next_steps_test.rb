@@ -24,7 +24,7 @@ module Heapline
 
       def test_only_commands_that_exist_are_named
         words = all.map { |command, _| command.split[1] }
-        assert_empty words - CLI::COMMANDS.keys - ["-o"]
+        assert_empty words - CLI::COMMANDS.keys - ["-o", "--gc"]
       end
 
       def commands(snapshot, ledger = nil)
@@ -53,8 +53,9 @@ module Heapline
       end
 
       def test_the_command_can_be_run_again
-        assert_equal "heapline -o run.heapline ruby a\\ b.rb",
-                     NextSteps.for_exit(leaky.with(command: ["ruby", "a b.rb"]), {})[0][0]
+        assert_equal ["heapline -o run.heapline ruby a\\ b.rb", "heapline --gc ruby a\\ b.rb"],
+                     NextSteps.for_exit(leaky.with(command: ["ruby", "a b.rb"]), {}).values_at(0, 2).map(&:first)
+        assert_equal 2, NextSteps.for_exit(leaky, { gc: true }).size
       end
 
       def lines(steps)
