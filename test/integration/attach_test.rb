@@ -41,15 +41,14 @@ class AttachTest < Minitest::Test
     end
   end
 
-  # user: who it runs as, without what the tests have in the environment; nil: as the tests do
-  def start_ready(file, *words, user: nil)
+  # user: who it runs as, without what the tests have in the environment; nil: as the tests do. command: that runs it
+  def start_ready(file, *words, user: nil, command: [*(heapline_command(*words) if words.any?), RbConfig.ruby, file])
     inside, input = IO.pipe
     output, outside = IO.pipe
-    command = words.empty? ? [] : heapline_command(*words)
     pid = fork do
       become(user) if user
-      exec(user ? {} : environment, *command, RbConfig.ruby, file, in: inside, out: outside,
-                                                                   unsetenv_others: !user.nil?)
+      exec(user ? {} : environment, *command, in: inside, out: outside,
+                                              unsetenv_others: !user.nil?)
     end
     [inside, outside].each(&:close)
     @processes << pid
@@ -186,6 +185,26 @@ class AttachTest < Minitest::Test
     assert_includes 2_000_000..2_001_000, live(told)
     assert_includes heapline("stack", told.pid.to_s, *PATIENTLY).first, "program.rb"
     assert_equal ["", 0], say("detach", told.pid).drop(1)
+    ends_as_it_would(told)
+  end
+
+  # Process 1 of a container, as it were: it sees neither heapline's folder nor the tests'.
+  def test_a_process_that_sees_other_files
+    hidden = [LIB, "/dev/shm"].map { |path| "mount -t tmpfs none #{path}" }.join(" && ")
+    unshare = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c"]
+    skip "no namespace can be made here" unless system(*unshare, hidden, err: File::NULL)
+
+    File.write(path("inside.sh"), "#{hidden} && exec #{RbConfig.ruby} #{program_that("")}")
+    told = start_ready(path("inside.sh"), command: [*unshare, "exec sh #{path("inside.sh")}"])
+    inside = File.read("/proc/#{told.pid}/task/#{told.pid}/children").to_i
+    assert_match ATTACHED, say("attach", inside).first
+    told.tell(2_000_000)
+    report = json_report(inside, "--top", "0")
+    assert_includes 2_000_000..2_001_000, figure(report, "#{path("program.rb")}:3", "live_bytes")
+    assert_equal inside, report.dig("process", "pid")
+    resident = File.read("/proc/#{inside}/status")[/^VmRSS:\s*(\d+)/, 1].to_i * 1024
+    assert_in_delta resident, report["ledger"].values.sum, 5_000_000
+    assert_equal ["", 0], say("detach", inside).drop(1)
     ends_as_it_would(told)
   end
 

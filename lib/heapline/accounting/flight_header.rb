@@ -43,8 +43,10 @@ module Heapline
         private
 
         def process(raw)
-          { pid: raw[:pid], parent: raw[:parent], start_ticks: raw[:start_ticks],
-            forked_from: nonzero(raw[:forked_from]), forked_from_ticks: raw[:forked_from_ticks], command: command(raw),
+          # As it is called here: whoever reads /proc of it, or says its name, means that.
+          { pid: ProcessIdentity.of_header(raw).pid_here || raw[:pid], parent: raw[:parent],
+            start_ticks: raw[:start_ticks], forked_from: nonzero(raw[:forked_from]),
+            forked_from_ticks: raw[:forked_from_ticks], command: command(raw),
             ruby: nonempty(raw[:ruby]), allocator: nonempty(raw[:allocator]), threads: raw[:threads],
             started_at: time(raw[:started_ns] - raw[:late_ns]), older: OlderMemory.of(raw),
             stopped_at: time(raw[:stopped_ns]), state: state(raw), attribution: ATTRIBUTION[raw[:attribution]],

@@ -17,6 +17,7 @@ module Heapline
       STOP = 2
       STEP = 0.001
       RTLD_NOW = 2
+      MFD_CLOEXEC = 1
 
       # code: LoadedCode of the process.
       def initialize(pid, code)
@@ -27,11 +28,13 @@ module Heapline
 
       # Have a thread of it load this library; :injected, or why that is not done by `limit` (Clock.now).
       def load(library, limit)
-        result = @call.make(@code.address_of("dlopen"), library, number: RTLD_NOW, any: true, limit: limit)
+        seen = File.identical?(library, "/proc/#{@pid}/root#{library}") ? library : hand_over(library, limit)
+        return seen if seen.is_a?(Symbol)
+
+        result = call("dlopen", seen, RTLD_NOW, limit)
         return result unless result == :injected
 
-        sleep STEP until (@code = LoadedCode.new(@pid)).core || Clock.now >= limit
-        @code.core ? result : :not_loaded
+        await(limit) { (@code = LoadedCode.new(@pid)).core } ? result : :not_loaded
       end
 
       # Ask it; text: options, a newline, and code of Ruby that shows frames. Its Answer, or a Symbol: why there is
@@ -58,6 +61,33 @@ module Heapline
       end
 
       private
+
+      def call(function, text, number, limit)
+        @call.make(@code.address_of(function), text, number: number, any: true, limit: limit)
+      end
+
+      # What the block returns, once that is true; nil: it was not by `limit`.
+      def await(limit)
+        loop do
+          found = yield
+          return found if found || Clock.now >= limit
+
+          sleep STEP
+        end
+      end
+
+      # To a process that sees other files, as memory with a name: the path by which it can load it, or why there is
+      # none. The descriptor stays open there.
+      def hand_over(library, limit)
+        result = call("memfd_create", LoadedCode::CORE, MFD_CLOEXEC, limit)
+        return result unless result == :injected
+
+        number = await(limit) { LoadedCode.memory_file(@pid) } or return :not_loaded
+        File.open("/proc/#{@pid}/fd/#{number}", "r+b") { |file| IO.copy_stream(library, file) }
+        "/proc/self/fd/#{number}"
+      rescue SystemCallError
+        :not_loaded
+      end
 
       def find
         @function, @place = %w[heapline_arrive heapline_arrival].map { |name| @code.core.address_of(name) }

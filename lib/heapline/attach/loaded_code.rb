@@ -47,9 +47,19 @@ module Heapline
       LIBC = /\Alibc(?:\.so\.6|-2\.\d+\.so)\z/
       LOADER = /\Ald(?:-linux.*\.so\.\d|-2\.\d+\.so)\z/
       CORE = "libheapline.so"
+      # The core, handed over as memory, as /proc calls it.
+      MEMORY = "/memfd:#{CORE}".freeze
+
+      # The number of the descriptor under which a process has the core as memory; nil: it has none.
+      def self.memory_file(pid)
+        Dir.children("/proc/#{pid}/fd").find { |number| File.readlink("/proc/#{pid}/fd/#{number}") == MEMORY + GONE }
+      rescue SystemCallError
+        nil
+      end
 
       # Raises SystemCallError where the process's mappings cannot be read.
       def initialize(pid)
+        @pid = pid
         @directory = "/proc/#{Integer(pid)}"
         @root = "#{@directory}/root"
         @objects = read(File.binread("/proc/#{pid}/maps"))
@@ -65,7 +75,7 @@ module Heapline
       end
 
       def core
-        @objects.find { |object| File.basename(object.name) == CORE }
+        @objects.find { |object| object.name == MEMORY || File.basename(object.name) == CORE }
       end
 
       # Is that a C library of another make?
@@ -107,7 +117,9 @@ module Heapline
 
       def loaded(name, parts)
         ranges = parts.map { |start, finish, offset| [start.hex, finish.hex, offset.hex] }
-        Loaded.new(name: name.delete_suffix(GONE), path: @root + name, ranges: ranges, gone: gone?(name, parts))
+        memory = name == MEMORY + GONE && self.class.memory_file(@pid)
+        Loaded.new(name: name.delete_suffix(GONE), path: memory ? "#{@directory}/fd/#{memory}" : @root + name,
+                   ranges: ranges, gone: !memory && gone?(name, parts))
       end
 
       def gone?(name, parts)

@@ -147,14 +147,14 @@ module Heapline
           "with another"
       end
 
-      # A library is loaded by its path, as the process sees it.
+      # A library is loaded by its path, as the process sees it; where it sees other files, from memory, by /proc.
       def namespace_reason
-        return if @code.core
-
         path = Command::Installation.core
-        return if File.identical?(path, "/proc/#{pid}/root#{path}")
+        return if @code.core || File.identical?(path, "/proc/#{pid}/root#{path}")
+        return if @code.has?("memfd_create") && File.exist?("/proc/#{pid}/root/proc/version")
 
-        "sees other files than this command (a container): run heapline in there, as in: docker exec … heapline"
+        "sees other files than this command (a container), and no /proc: run heapline in there, as in: " \
+          "docker exec … heapline"
       end
 
       def status
