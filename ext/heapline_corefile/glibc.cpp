@@ -55,16 +55,16 @@ uint64_t multiple(uint64_t value, uint64_t of) {
 } // namespace
 
 Glibc::Glibc(Image &image) : image_(image) {
-    uint64_t begin = UINT64_MAX, end = 0;
-    for (const Image::Mapping &mapping : image_.mappings()) {
-        if (!is_libc(mapping.path)) continue;
-        begin = std::min(begin, mapping.begin);
-        end = std::max(end, mapping.end);
-    }
-    for (const Image::Segment &segment : image_.segments())
-        if (segment.writable && segment.begin >= begin && segment.begin <= end && segment.end <= end + BSS_MOST &&
-            segment.end - segment.begin <= DATA_MOST)
+    /* Its file may be mapped elsewhere, too: Ruby does so to write its report of a crash. */
+    for (const Image::Segment &segment : image_.segments()) {
+        if (!segment.writable || segment.end - segment.begin > DATA_MOST) continue;
+        for (const uint64_t address : {segment.begin, segment.begin - 1}) {
+            const Image::Mapping *mapping = image_.mapping_at(address);
+            if (!mapping || !is_libc(mapping->path) || segment.end > mapping->end + BSS_MOST) continue;
             data_.push_back(segment);
+            break;
+        }
+    }
     for (const Image::Segment &segment : data_)
         for (uint64_t address = segment.begin; address + ARENA_BYTES <= segment.end; address += WORD)
             if (is_main(address) && read_arenas(address)) return;

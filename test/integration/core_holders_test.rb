@@ -12,8 +12,12 @@ class CoreHoldersTest < Minitest::Test
   HEAPLINE = [RbConfig.ruby, EXE].freeze
   # A block that a global holds, and one that only that block holds, within it; lost ones: alone, and two that hold
   # each other. Their pointers must not stay in a stack: that of the thread that asks for them is
-  # given back.
+  # given back. libc's file is mapped a second time, below
+  # that thread's arena, as Ruby maps it to write its report of a crash.
   LIBRARY = <<~C
+    #define _GNU_SOURCE
+    #include <dlfcn.h>
+    #include <fcntl.h>
     #include <pthread.h>
     #include <stdint.h>
     #include <stdlib.h>
@@ -36,6 +40,10 @@ class CoreHoldersTest < Minitest::Test
         if (pthread_attr_init(&attributes) || pthread_attr_setstack(&attributes, stack, 1 << 18)) abort();
         if (!pthread_create(&thread, &attributes, plant, NULL)) pthread_join(thread, NULL);
         munmap(stack, 1 << 18);
+        Dl_info libc;
+        char *below = (char *)((uintptr_t)planted_global & -(1UL << 26)) - (1 << 24);
+        if (dladdr((void *)qsort, &libc))
+            mmap(below, 4096, PROT_READ, MAP_SHARED, open(libc.dli_fname, O_RDONLY | O_CLOEXEC), 0);
     }
   C
   PROGRAM = <<~'RUBY'
