@@ -173,6 +173,21 @@ class AttachTest < Minitest::Test
                  tree("detach", told)
   end
 
+  def test_it_is_recorded_from_then_on
+    told = start_ready(program_that(""))
+    command = heapline_command("attach", "--record", path("it.hlc"), told.pid.to_s, *PATIENTLY)
+    told_of = IO.popen([environment, *command, { err: %i[child out] }])
+    assert_match ATTACHED, told_of.gets
+    await("it is not recorded") { File.exist?(path("it.hlc")) }
+    told.tell(2_000_000)
+    Process.kill(:INT, told_of.pid)
+    assert_match(/recorded [\d,]+ events/, told_of.read)
+    assert_includes heapline("report", path("it.hlc")).first, "#{path("program.rb")}:3"
+    ends_as_it_would(told)
+  ensure
+    told_of&.close
+  end
+
   # Root looks at a process of another user, whose files lie in that user's directory: found by what it has mapped.
   def test_root_attaches_to_another_users_process
     skip "only root can become another user" unless Process.euid.zero?

@@ -14,14 +14,28 @@ module Heapline
       SUMMARY = "Count a running process from now on"
 
       def call(argv)
-        each_process(parse(argv)) { |session| session.attach({ objects: @options[:objects] }) }
+        words = parse(argv)
+        raise UsageError, "--record is for one process, without --tree" if @options[:record] && @options[:tree]
+
+        status = each_process(words) { |session| session.attach({ objects: @options[:objects] }) }
+        @options[:record] ? record(words) : status
       end
 
       private
 
       def define(parser)
         parser.on("--objects", "count Ruby objects too, by line and class") { @options[:objects] = true }
+        parser.on("--record FILE", "then record every allocation to FILE, as heapline record PID does") do |file|
+          @options[:record] = file
+        end
         define_tree(parser)
+      end
+
+      # Until the process ends, or this command is interrupted.
+      def record(words)
+        @out.flush
+        require_relative "../recording/running"
+        Recording::Running.new(words, env: @env, err: @err, output: @options[:record], objects: @options[:objects]).call
       end
     end
   end

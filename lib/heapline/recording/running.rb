@@ -36,8 +36,10 @@ module Heapline
         @naming.check
         inquiry = Recording::Inquiry.new(@entry, native: @native)
         ring = inquiry.ring(timeout: timeout, waiting: ->(why) { say_waiting(@entry, why) })
-        @recording = Recording.new(ring, @naming.path(@entry.pid))
-        interruptible { drain }
+        interruptible do
+          @recording = Recording.new(ring, @naming.path(@entry.pid))
+          drain
+        end
         Command.say(@err, Written.line(@recording.finish(@recording.ending || "stopped")))
         Command::OK
       end
