@@ -305,6 +305,31 @@ class AttachRefusedTest < Minitest::Test
     await("it is not stopped") { refusal(pid).include?("is stopped; SIGCONT") }
   end
 
+  def test_programs_that_take_no_library_or_cannot_be_stopped
+    waiting = NativePrograms.program("waiting", "-static", "-w")
+    assert_match(/is linked statically: .*start it with heapline/, refusal(start_asleep(waiting)))
+    waits = Process.spawn(plain_environment, waiting, "child", pgroup: true)
+    await("it does not wait for its child") { refusal(waits).include?("waits in the kernel") }
+  ensure
+    Process.kill(:KILL, -waits) if waits
+  end
+
+  # Root without the capability, as in a container; and a profile that forbids the call alone.
+  def test_what_this_command_may_not
+    skip "only root has what can be dropped" unless Process.euid.zero? && system("setpriv --version", out: File::NULL)
+
+    pid = start_asleep(RbConfig.ruby, "--disable=gems", "-e", "sleep")
+    attach = [RbConfig.ruby, Heapline::TestHelper::EXE, "attach", pid.to_s]
+    without = %w[setpriv --bounding-set=-sys_ptrace --inh-caps=-sys_ptrace]
+    _, err, status = Open3.capture3(environment, *without, *attach)
+    assert_equal 3, status.exitstatus
+    assert_match(/user: root of a container without CAP_SYS_PTRACE; docker run --cap-add SYS_PTRACE$/, err)
+    _, err, status = Open3.capture3(environment, NativePrograms.program("no_ptrace"), *attach)
+    assert_equal 3, status.exitstatus
+    assert_match(/does not answer: ptrace is forbidden here; in a container: docker run --cap-add SYS_PTRACE$/, err)
+    assert asleep?(pid)
+  end
+
   def test_one_that_is_traced
     skip "strace is not installed" unless system("strace", "-V", out: File::NULL)
 

@@ -80,7 +80,7 @@ module Heapline
 
       # Is that a C library of another make?
       def musl?
-        !named(/\Ald-musl|\Alibc\.musl/).nil?
+        !named(/\Ald-musl|\Alibc\.musl|\Alibc\.so\z/).nil?
       end
 
       # Does any object export that name?

@@ -18,7 +18,7 @@ module Heapline
       X86_64 = 62
       STATES = {
         "T" => "is stopped; SIGCONT lets it go on",
-        "D" => "waits for a device (state D), where nothing can stop it; try again when that is over",
+        "D" => "waits in the kernel, for a device or a child (state D), where nothing can stop it; try again later",
         "Z" => "is dead: its parent has not waited for it",
         "X" => "is dead"
       }.freeze
@@ -86,6 +86,7 @@ module Heapline
         return "root of a container without CAP_SYS_PTRACE; docker run --cap-add SYS_PTRACE" unless may_trace_all?
 
         scope = yama
+        return "it has capabilities that this command lacks; be root outside of this container" if scope.zero?
         return "Yama lets no one (kernel.yama.ptrace_scope is 3, until the next boot)" if scope == 3
 
         "kernel.yama.ptrace_scope is #{scope}; be root, or: sysctl kernel.yama.ptrace_scope=0"
