@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Heapline::Native's way to the core: each function of heapline_core.h, looked up with dlsym when the extension is
- * loaded, or when the core is (load_core). Without one `enabled?` is false and all others raise Heapline::NotEnabled.
+ * loaded, or when the core is, by this process (load_core) or by another (heapline attach). Without one `enabled?` is
+ * false and all others raise Heapline::NotEnabled.
  *
  * The table is written once. All functions are called with the GVL; none waits.
  */
@@ -9,6 +10,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
+#include <string.h>
 
 #include "../heapline_core/flight/flight_layout.h"
 #include "../heapline_core/heapline_core.h"
@@ -64,7 +67,57 @@ int rbhl_core_function(const char *name, void *slot) {
     return core.enabled && find_function(name, slot);
 }
 
+static void use_core(void) {
+    if (!find_core()) core.enabled = NULL;
+    if (core.enabled) rbhl_thread_state_define(core.quiet_set, core.tag_set);
+}
+
+/* ---- a core that another process has loaded here (heapline attach) ---- */
+
+struct search {
+    uint64_t additions; /* objects loaded so far, when it was searched */
+    int goes_on;
+    char path[4096];
+};
+
+/* By its path, or handed over as memory. */
+static int find_late(struct dl_phdr_info *info, size_t size, void *context) {
+    static const char NAME[] = "/libheapline.so", MEMORY[] = "/proc/self/fd/";
+    struct search *search = context;
+    const size_t length = strlen(info->dlpi_name);
+    (void)size;
+    if (info->dlpi_adds == search->additions) return 1;
+    search->goes_on = 1;
+    if ((length < sizeof(NAME) || strcmp(info->dlpi_name + length - (sizeof(NAME) - 1), NAME) != 0) &&
+        strncmp(info->dlpi_name, MEMORY, sizeof(MEMORY) - 1) != 0)
+        return 0;
+    if (length < sizeof(search->path)) memcpy(search->path, info->dlpi_name, length + 1);
+    return 0;
+}
+
+static int read_additions(struct dl_phdr_info *info, size_t size, void *additions) {
+    (void)size;
+    *(uint64_t *)additions = info->dlpi_adds;
+    return 1;
+}
+
+static void look_for_core(void) {
+    static struct search search;
+    search.goes_on = search.path[0] = 0;
+    dl_iterate_phdr(find_late, &search);
+    if (!search.goes_on) return;
+    dl_iterate_phdr(read_additions, &search.additions);
+    void *found = search.path[0] ? dlopen(search.path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
+    if (!found) return;
+    library = found;
+    use_core();
+    if (core.enabled) return;
+    library = NULL;
+    dlclose(found);
+}
+
 static int is_enabled(void) {
+    if (!core.enabled) look_for_core();
     return core.enabled && core.enabled();
 }
 
@@ -200,6 +253,7 @@ static VALUE rbhl_companion(VALUE self, VALUE command, VALUE third, VALUE fourth
 
 /* heapline_start, heapline_look or heapline_stop; they are there whether or not something is counted. */
 static void find_or_raise(const char *name, void *slot) {
+    is_enabled();
     if (!rbhl_core_function(name, slot)) rbhl_check_enabled();
 }
 
@@ -232,17 +286,12 @@ static VALUE rbhl_stop(VALUE self) {
     return failed ? Qfalse : Qtrue;
 }
 
-static void use_core(void) {
-    if (!find_core()) core.enabled = NULL;
-    if (core.enabled) rbhl_thread_state_define(core.quiet_set, core.tag_set);
-}
-
 /* Native.load_core(path) -> true; false: there is one already, preloaded or loaded late. It counts nothing yet. Raises
  * NotEnabled: the loader's words. */
 static VALUE rbhl_load_core(VALUE self, VALUE path) {
     const char *file = StringValueCStr(path);
     (void)self;
-    if (core.abi_version) return Qfalse;
+    if (is_enabled() || core.abi_version) return Qfalse;
     if (!(library = dlopen(file, RTLD_NOW | RTLD_LOCAL)))
         rb_raise(not_enabled_error, "heapline's library cannot be loaded: %s", dlerror());
     use_core();

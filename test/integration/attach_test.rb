@@ -173,6 +173,26 @@ class AttachTest < Minitest::Test
                  tree("detach", told)
   end
 
+  # Its own functions know it, and end it.
+  def test_a_program_that_has_the_gem
+    told = start_ready(program(<<~RUBY))
+      $LOAD_PATH.unshift(#{LIB.dump})
+      require "heapline"
+      $stdout.sync = true
+      puts "ready"
+      while $stdin.gets
+        puts [Heapline.enabled?, Heapline.enabled? && Heapline.snapshot.pid == Process.pid, Heapline.enabled? && Heapline.stop].inspect
+      end
+      puts "end"
+    RUBY
+    assert_equal "[false, false, false]\n", told.tell(1)
+    2.times do
+      session(told).attach({})
+      assert_equal ["[true, true, true]\n", "[false, false, false]\n"], Array.new(2) { told.tell(1) }
+    end
+    ends_as_it_would(told)
+  end
+
   def test_it_is_recorded_from_then_on
     told = start_ready(program_that(""))
     command = heapline_command("attach", "--record", path("it.hlc"), told.pid.to_s, *PATIENTLY)
