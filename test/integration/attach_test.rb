@@ -326,9 +326,9 @@ class AttachRefusedTest < Minitest::Test
   end
 
   def test_programs_that_take_no_library_or_cannot_be_stopped
-    waiting = NativePrograms.program("waiting", "-static", "-w")
-    assert_match(/is linked statically: .*start it with heapline/, refusal(start_asleep(waiting)))
-    waits = Process.spawn(plain_environment, waiting, "child", pgroup: true)
+    program = NativePrograms.program("asleep", "-static", "-w")
+    assert_match(/is linked statically: .*start it with heapline/, refusal(start_asleep(program)))
+    waits = Process.spawn(plain_environment, program, "child", pgroup: true)
     await("it does not wait for its child") { refusal(waits).include?("waits in the kernel") }
   ensure
     Process.kill(:KILL, -waits) if waits
