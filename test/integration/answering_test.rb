@@ -189,7 +189,8 @@ class IdleTest < Minitest::Test
     assert_equal 3, status.exitstatus
     assert_match(/its main thread waits in waiting\.so, not in Ruby: it answers when that returns/, err)
     [["baseline", pid], ["record", pid, "--duration", "0.1", "-o", path("recorded.hlc")]].each do |words|
-      assert_predicate heapline(*words.map(&:to_s), *PATIENTLY).last, :success?
+      _, err, status = heapline(*words.map(&:to_s), *PATIENTLY)
+      assert_predicate status, :success?, err
     end
   end
 
