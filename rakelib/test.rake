@@ -93,6 +93,11 @@ namespace :bench do
     sh RbConfig.ruby, "bench/leaks.rb"
   end
 
+  desc "How long programs stand still when heapline attaches to them, and whether it always does"
+  task attach: :compile do
+    sh RbConfig.ruby, "bench/attach.rb"
+  end
+
   desc "What heapline costs programs that are not Ruby, beside heaptrack and Valgrind, as a table"
   task any: :compile do
     sh RbConfig.ruby, "bench/any.rb"

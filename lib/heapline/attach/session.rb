@@ -38,7 +38,7 @@ module Heapline
 
       # Begin to count in it, with these options (of RunOptions). What is said of that (String); raises Error.
       def attach(options)
-        @target.check
+        @target.check(Clock.now + @timeout)
         fail_with("is counted already; see it with: heapline top #{@pid}", Nothing) if counted?
 
         arrival, answer = ask(Arrival::START, "#{Accounting::RunOptions.to_env(options)}\n#{frames}")
@@ -50,7 +50,7 @@ module Heapline
 
       # End it. What is said of that (String); raises Error.
       def detach
-        @target.check
+        @target.check(Clock.now + @timeout)
         fail_with("is not counted; heapline attach #{@pid} begins it", Nothing) unless @target.code.core && counted?
 
         arrival, answer = ask(Arrival::STOP, "\n")

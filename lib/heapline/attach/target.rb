@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "etc"
+require_relative "../clock"
 require_relative "../errors"
 require_relative "../accounting/flight_directory"
 require_relative "../accounting/process_identity"
@@ -16,6 +17,7 @@ module Heapline
       KERNEL_THREAD = 0x200000 # PF_KTHREAD, in /proc/PID/stat
       PTRACE = 19 # CAP_SYS_PTRACE
       X86_64 = 62
+      STEP = 0.005
       STATES = {
         "T" => "is stopped; SIGCONT lets it go on",
         "D" => "waits in the kernel, for a device or a child (state D), where nothing can stop it; try again later",
@@ -38,13 +40,19 @@ module Heapline
         status["Name"].to_s
       end
 
-      # Raises Error: what keeps heapline out, and the remedy.
-      def check
+      # Raises Error: what keeps heapline out, and the remedy. What runs other programs waits for each of them for a
+      # moment (vfork, state D): that is waited for until `limit` (Clock.now).
+      def check(limit = 0)
+        sleep STEP while waits_in_kernel? && Clock.now < limit
         reason = process_reason || permission_reason || program_reason or return self
         raise Error, "process #{pid} #{reason}"
       end
 
       private
+
+      def waits_in_kernel?
+        Accounting::ProcessIdentity.stat(pid)&.first == "D"
+      end
 
       # ---- what it is ----
 
