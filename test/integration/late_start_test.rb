@@ -71,6 +71,34 @@ class LateStartTest < Minitest::Test
                     "not counted: what libown.so, libother.so take from an allocator of their own"
   end
 
+  # What has to be answered is not waited for.
+  def test_who_counts_no_more_does_not_answer
+    pid, output = start_stopped
+    %w[baseline trim stack pages record].each do |command|
+      heapline = [RbConfig.ruby, Heapline::TestHelper::EXE, command, pid.to_s]
+      out, err, status = Open3.capture3({ "HEAPLINE_DIR" => @directory_of_stopped }, *heapline)
+      assert_equal ["", 3], [out, status.exitstatus]
+      assert_match(/counting has ended in process #{pid}, .* heapline attach #{pid} begins it again/, err)
+    end
+  ensure
+    output&.close
+    Process.kill(:KILL, pid) && Process.wait(pid) if pid
+  end
+
+  def start_stopped
+    output, inside = IO.pipe
+    @directory_of_stopped = new_directory
+    env = { "HEAPLINE_DIR" => @directory_of_stopped, "HEAPLINE" => "quiet" }
+    pid = Process.spawn(env, *ruby("-I", LIB, script(<<~RUBY)), out: inside)
+      require "heapline"
+      Heapline.start && Heapline.stop && $stdout.syswrite("ready\n")
+      sleep
+    RUBY
+    inside.close
+    assert_equal "ready\n", output.gets
+    [pid, output]
+  end
+
   # Each start begins at 0; the process does not grow, and what earlier starts counted is older.
   def test_it_begins_and_ends_again_and_again
     run = fly(<<~RUBY, heapline: "off,quiet", options: ["-I", LIB])

@@ -20,7 +20,7 @@ module Heapline
       SUMMARY = "Show where a process's resident memory (RSS) is, as lines that add up"
 
       def call(argv)
-        entry = RunningProcess.find(parse(argv), @env, dead: "it has no RSS")
+        entry = RunningProcess.find(parse(argv), @env, dead: "it has no RSS", answers: false)
         FiguresInquiry.new(entry).ask(timeout: timeout, survey: !@options[:no_survey])
         snapshot = parts? ? Accounting::Flight.read(entry.path) : Accounting::Flight.totals(entry.path)
         ledger = Ledger.read(snapshot, drill: parts?)

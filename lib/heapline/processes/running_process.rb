@@ -13,8 +13,9 @@ module Heapline
       TIMEOUT = 10.0
 
       # FlightDirectory::Entry. Raises UsageError where `words` are not one PID, FlightError where there is no such
-      # process, Error where no Ruby runs in it. `dead` is what a dead one cannot give; ruby: does Ruby's VM answer?
-      def self.find(words, env, dead:, ruby: false)
+      # process, Error where no Ruby runs in it, or counting has ended. `dead` is what a dead one cannot give; ruby:
+      # does Ruby's VM answer? answers: does it have to?
+      def self.find(words, env, dead:, ruby: false, answers: true)
         pid, *others = words
         raise UsageError, "which process? give one PID" unless pid.to_s.match?(/\A\d{1,10}\z/) && others.empty?
 
@@ -23,13 +24,25 @@ module Heapline
           raise FlightError, "process #{pid} is dead: #{dead}; what it held last: heapline report #{pid}"
         end
 
-        check_ruby(entry) if ruby
+        header = Accounting::Flight.header(entry.path)
+        check_ruby(entry, header) if ruby
+        check_counted(entry, header) if answers
         entry
       end
 
+      # Who does not count does not look for what is asked.
+      def self.check_counted(entry, header)
+        return if header[:stopped_ns].zero?
+
+        pid = entry.pid
+        raise Error, "counting has ended in process #{pid}, and nothing in it answers: heapline attach #{pid} begins " \
+                     "it again; what it held then: heapline report #{pid}"
+      end
+      private_class_method :check_counted
+
       # The core notes the allocator when it has looked for Ruby.
-      def self.check_ruby(entry)
-        version, allocator = Accounting::Flight.header(entry.path).values_at(:ruby, :allocator)
+      def self.check_ruby(entry, header)
+        version, allocator = header.values_at(:ruby, :allocator)
         return if allocator.empty? || !version.empty?
 
         raise Error, "no Ruby runs in process #{entry.pid}, which is what would answer; report, top, rss, baseline " \

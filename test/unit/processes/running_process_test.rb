@@ -40,7 +40,7 @@ module Heapline
 
       def test_the_option_says_how_long_each_command_waits
         { "trim" => "10", "baseline" => "10", "stack" => "10", "rss" => "1" }.each do |command, seconds|
-          assert_match(/--timeout S +wait so many seconds for its answer \(#{seconds}\)/, heapline("help", command).out)
+          assert_match(/--timeout S +wait S seconds for its answer \(#{seconds}\)/, heapline("help", command).out)
         end
       end
     end
