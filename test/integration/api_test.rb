@@ -144,7 +144,8 @@ class ApiTest < Minitest::Test
       end)
       answer parent: Heapline["\#{__FILE__}:2"].total, childs: Heapline["\#{__FILE__}:4"]&.total
     RUBY
-    assert_in_delta 300_000, found[:child], 20_000
+    # What the VM allocates when a child's first line runs is at that line: 44 kB since 4.0.
+    assert_in_delta 300_000, found[:child], 60_000
     assert_in_delta 1_000_000, found[:parent], 20_000
     assert_equal [nil, nil], found.values_at(:inherited, :childs)
   end

@@ -49,6 +49,10 @@ enum {
 };
 static unsigned shift_from[FAKE_STRUCTS], shift_bytes[FAKE_STRUCTS];
 
+/* An instruction is an address in the VM's code, here the program's: so many bytes behind its begin as is its line. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+#define INSTRUCTIONS ((uintptr_t)__ehdr_start)
+
 struct fake_code {
     uint64_t object[8]; /* the iseq: flags, class, ... */
     char *body;
@@ -183,7 +187,7 @@ static unsigned rb_iseq_line_no(const void *iseq, size_t position) {
     const char *body = get((const char *)iseq + fake_ruby_offset(FAKE_ISEQ, ISEQ_BODY));
     const uint64_t *encoded = get(body + fake_ruby_offset(FAKE_BODY, BODY_ENCODED));
     __atomic_fetch_add(&fake_ruby.lines_asked, 1, __ATOMIC_RELAXED);
-    return (unsigned)encoded[position];
+    return (unsigned)(encoded[position] - INSTRUCTIONS);
 }
 
 static int rb_profile_frames(int start, int limit, value *frames, int *lines) {
@@ -195,7 +199,7 @@ static int rb_profile_frames(int start, int limit, value *frames, int *lines) {
         const uint64_t *pc = get(frame + fake_ruby_offset(FAKE_FRAME, HL_FRAME_PC));
         if (!code || !pc || start-- > 0) continue;
         frames[count] = code->method ? (value)code->method : (value)code;
-        lines[count++] = (int)pc[-1] + fake_ruby.lines_off_by;
+        lines[count++] = (int)(pc[-1] - INSTRUCTIONS) + fake_ruby.lines_off_by;
     }
     return count;
 }
@@ -506,7 +510,7 @@ void fake_ruby_thread_is(int native_thread, int has_gvl) {
 
 static void fill(struct fake_code *code, unsigned first_line) {
     uint32_t size = code->count;
-    for (unsigned i = 0; i < code->count; i++) code->encoded[i] = first_line + i;
+    for (unsigned i = 0; i < code->count; i++) code->encoded[i] = INSTRUCTIONS + first_line + i;
     memcpy(code->body + fake_ruby_offset(FAKE_BODY, BODY_SIZE), &size, sizeof(size));
     put(code->body + fake_ruby_offset(FAKE_BODY, BODY_ENCODED), code->encoded);
 }
