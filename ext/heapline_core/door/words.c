@@ -249,13 +249,25 @@ static int remember(struct walk *walk, struct record record, int known) {
 
 /* ---- opening words ---- */
 
+/* Is it one of the lines? */
+static int is_noted(const char *names, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *line = names; *line;) {
+        const size_t bytes = strcspn(line, "\n");
+        if (bytes == length && memcmp(line, name, length) == 0) return 1;
+        line += bytes + (line[bytes] == '\n');
+    }
+    return 0;
+}
+
+/* For the last one there is room always. */
 static void note_left(const char *path) {
+    static const char MORE[] = "others";
     char *names = figures.left_names;
-    const size_t used = strlen(names), length = strlen(path);
-    const char *found = strstr(names, path);
-    if (found && (found[length] == '\n' || !found[length])) return;
-    if (used + length + 2 < sizeof(figures.left_names))
-        hl_text(names + used, sizeof(figures.left_names) - used, "%s%s", used ? "\n" : "", path);
+    const size_t used = strlen(names);
+    if (is_noted(names, MORE) || is_noted(names, path)) return;
+    const char *fits = used + strlen(path) + 2 + sizeof(MORE) < sizeof(figures.left_names) ? path : MORE;
+    hl_text(names + used, sizeof(figures.left_names) - used, "%s%s", used ? "\n" : "", fits);
 }
 
 static const char *name_of(const struct hl_loaded_object *object) {
@@ -411,7 +423,6 @@ static void walk_through(const struct survey *survey, struct walk *walk) {
     while (walk->full && !walk->changed_meanwhile) {
         if (!make_room(&fresh, notes.record_limit * 2, survey->objects)) {
             figures.left += walk->full;
-            note_left("for want of memory");
             break;
         }
         done_objects = 0;

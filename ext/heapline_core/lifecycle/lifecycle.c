@@ -444,19 +444,23 @@ static int begin_again(void) {
     return 0;
 }
 
-/* The names are those of the files, without their folders. */
+/* The names are those of the files, without their folders; "others" stands for those that have no room. */
 static void note_uncovered(const struct hl_word_figures *figures) {
+    static const char MORE[] = "others";
     char *to = hl_flight.header->uncovered;
     const size_t size = sizeof(hl_flight.header->uncovered);
     size_t used = 0;
-    for (const char *path = figures->left_names; *path && used < size;) {
+    for (const char *path = figures->left_names; *path;) {
         const size_t length = strcspn(path, "\n");
         const char *name = memrchr(path, '/', length);
         name = name ? name + 1 : path;
-        used += hl_text(to + used, size - used, "%s%.*s", used ? "\n" : "", (int)(path + length - name), name);
-        path += length + (path[length] == '\n');
+        const size_t bytes = (size_t)(path + length - name);
+        const int fits = used + bytes + 2 + sizeof(MORE) < size;
+        used += hl_text(to + used, size - used, "%s%.*s", used ? "\n" : "", fits ? (int)bytes : (int)sizeof(MORE) - 1,
+                        fits ? name : MORE);
+        path = fits ? path + length + (path[length] == '\n') : "";
     }
-    to[used < size ? used : size - 1] = 0;
+    to[used] = 0;
     hl_flight.header->uncovered_words = figures->left;
 }
 

@@ -39,7 +39,8 @@ module Heapline
       def check(header)
         return if header[:options].split(",").include?("blocks")
 
-        raise Error, "process #{@entry.pid} keeps no blocks: start it with HEAPLINE=blocks, or with " \
+        late = " (one that is counted late cannot)" if header[:late_ns].positive?
+        raise Error, "process #{@entry.pid} keeps no blocks#{late}: start it with HEAPLINE=blocks, or with " \
                      "`heapline --blocks …`"
       end
 
