@@ -86,7 +86,8 @@ static int find_late(struct dl_phdr_info *info, size_t size, void *context) {
     struct search *search = context;
     const size_t length = strlen(info->dlpi_name);
     (void)size;
-    if (info->dlpi_adds == search->additions) return 1;
+    if (!search->goes_on && info->dlpi_adds == search->additions) return 1;
+    search->additions = info->dlpi_adds;
     search->goes_on = 1;
     if ((length < sizeof(NAME) || strcmp(info->dlpi_name + length - (sizeof(NAME) - 1), NAME) != 0) &&
         strncmp(info->dlpi_name, MEMORY, sizeof(MEMORY) - 1) != 0)
@@ -95,18 +96,11 @@ static int find_late(struct dl_phdr_info *info, size_t size, void *context) {
     return 0;
 }
 
-static int read_additions(struct dl_phdr_info *info, size_t size, void *additions) {
-    (void)size;
-    *(uint64_t *)additions = info->dlpi_adds;
-    return 1;
-}
-
 static void look_for_core(void) {
     static struct search search;
     search.goes_on = search.path[0] = 0;
     dl_iterate_phdr(find_late, &search);
     if (!search.goes_on) return;
-    dl_iterate_phdr(read_additions, &search.additions);
     void *found = search.path[0] ? dlopen(search.path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
     if (!found) return;
     library = found;

@@ -70,7 +70,6 @@ static void put_late_start(VALUE hash, const struct hl_flight_header *header) {
     rbhl_put_number(hash, "older_frees", header->older_frees);
     rbhl_put_number(hash, "older_bytes_freed", header->older_bytes_freed);
     rbhl_put_number(hash, "stopped_ns", header->stopped_ns);
-    rbhl_put_number(hash, "uncovered_words", header->uncovered_words);
     put_text(hash, "uncovered", header->uncovered, sizeof(header->uncovered));
 }
 

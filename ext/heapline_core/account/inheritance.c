@@ -373,9 +373,11 @@ int hl_inheritance_take(void (*each_chunk)(void (*see)(const struct hl_lane_chun
     int failed = sums ? 0 : -ENOMEM;
     if (!failed) {
         madvise(sums, size, POPULATE_WRITE); /* all of it is used */
-        add_inherited();
-        each_chunk(add_known);
-        tell_if_late();
+        if (each_chunk) {
+            add_inherited();
+            each_chunk(add_known);
+            tell_if_late();
+        }
         failed = write_sums(hl_baseline());
         hl_own_memory_return(sums, size);
     }

@@ -42,7 +42,8 @@ void hl_inheritance_refuse(void);
 
 /* Write the counts of all lanes into the child's flight, as one lane's (hl_flight_begin_child), and give back what the
  * process shares with its parent and with earlier children of that. `each_chunk` shows what the lanes' owners know of
- * their chunks. *record: where that lane's record lies once the flight is mapped. 0 or -errno. */
+ * their chunks; NULL: nothing is taken over, as the child counts anew. *record: where that lane's record lies once the
+ * flight is mapped. 0 or -errno. */
 int hl_inheritance_take(void (*each_chunk)(void (*see)(const struct hl_lane_chunk *chunk)), hl_cell_ref *record);
 
 #endif

@@ -104,9 +104,13 @@ struct survey {
     uint32_t cxx_count;
 };
 
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static int is_library(const char *path, const char *name) {
-    const char *base = strrchr(path, '/');
-    return strncmp(base ? base + 1 : path, name, strlen(name)) == 0;
+    return strncmp(base_name(path), name, strlen(name)) == 0;
 }
 
 static void find_homes(struct hl_range object) {
@@ -260,18 +264,15 @@ static int is_noted(const char *names, const char *name) {
     return 0;
 }
 
-/* For the last one there is room always. */
-static void note_left(const char *path) {
+/* "others" stands for those that have no room; for it there is room always. */
+static void note_left(const struct hl_loaded_object *object) {
     static const char MORE[] = "others";
+    const char *name = *object->path ? base_name(object->path) : "the program itself";
     char *names = figures.left_names;
     const size_t used = strlen(names);
-    if (is_noted(names, MORE) || is_noted(names, path)) return;
-    const char *fits = used + strlen(path) + 2 + sizeof(MORE) < sizeof(figures.left_names) ? path : MORE;
+    if (is_noted(names, MORE) || is_noted(names, name)) return;
+    const char *fits = used + strlen(name) + 2 + sizeof(MORE) < sizeof(figures.left_names) ? name : MORE;
     hl_text(names + used, sizeof(figures.left_names) - used, "%s%s", used ? "\n" : "", fits);
-}
-
-static const char *name_of(const struct hl_loaded_object *object) {
-    return *object->path ? object->path : "the program itself";
 }
 
 /* A runtime of C++ that is in no global scope: its operators come to malloc, as ours do. */
@@ -301,7 +302,7 @@ static void open_word(struct walk *walk, const struct hl_loaded_object *object, 
     if (!to_bind && !(definition->below && hl_in_range(definition->home, value)) &&
         !(definition->is_operator && leads_to_cxx(walk->survey, value))) {
         figures.left++;
-        note_left(name_of(object));
+        note_left(object);
         return;
     }
     if (remember(walk, (struct record){word, value, definition->ours, (uint32_t)to_bind}, 0))
@@ -328,7 +329,7 @@ static void look_for_allocator(const struct hl_loaded_object *object) {
     const struct hl_definition *allocator = hl_definition_of("malloc");
     const int below_is_program = hl_in_range(object->all, allocator->below) && !*object->path;
     if ((!hl_in_range(object->all, allocator->below) && hl_loaded_object_defines(object, "malloc")) || below_is_program)
-        note_left(name_of(object));
+        note_left(object);
 }
 
 static int is_ours(const struct hl_loaded_object *object) {

@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 struct hl_word_figures {
-    uint32_t words;        /* that hold our definitions */
-    uint32_t left;         /* words that lead elsewhere: to an allocator of the object's own */
-    char left_names[1000]; /* files of the objects that call or hold another allocator, parted by newlines; "others" */
+    uint32_t words;       /* that hold our definitions */
+    uint32_t left;        /* words that lead elsewhere: to an allocator of the object's own */
+    char left_names[512]; /* of the objects that call or hold another allocator, without folders, parted by newlines */
 };
 struct hl_word_figures hl_word_figures(void);
 

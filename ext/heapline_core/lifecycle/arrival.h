@@ -6,8 +6,8 @@
  *     Ruby only what a handler may. It has a job run at Ruby's next safe point, with the GVL, in the thread that came.
  * A2  Where that thread waits in Ruby, it is brought there: a system call that Ruby begins again returns EINTR; a
  *     thread that Ruby put to sleep is woken as Ruby wakes it for an interrupt. Elsewhere nothing is cut short, and the
- * job waits. A3  Who asked reads the answer from `heapline_arrival`: `answered` follows `asked`. One is served at a
- * time.
+ *     job waits.
+ * A3  Who asked reads the answer from `heapline_arrival`: `answered` follows `asked`. One is served at a time.
  */
 #ifndef HL_ARRIVAL_H
 #define HL_ARRIVAL_H

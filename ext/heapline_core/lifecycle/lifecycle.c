@@ -224,20 +224,21 @@ static void after_fork_parent(void) {
     hl_guard_leave(&hl_thread, saved);
 }
 
-/* The child's flight begins as its parent's was at the fork; a baseline keeps inherited and own growth apart. */
-static void become_child(void) {
+/* The child's flight begins as its parent's was at the fork; a baseline keeps inherited and own growth apart. 0, or
+ * -errno: the accounting has ended. `each_chunk`: see hl_inheritance_take. */
+static int become_child(void (*each_chunk)(void (*see)(const struct hl_lane_chunk *chunk))) {
     hl_cell_ref inherited;
     hl_own_pieces_become_child();
     hl_lane_stop(hl_thread.own);
     int failed = hl_flight_begin_child(hl_inheritance_header(), child_was_seen);
     child_was_seen = 0;
-    if (!failed) failed = hl_inheritance_take(hl_lane_each_chunk, &inherited);
+    if (!failed) failed = hl_inheritance_take(each_chunk, &inherited);
     if (!failed) failed = hl_flight_become_child();
     if (!failed) failed = hl_lane_after_fork_child(hl_thread.own, inherited);
     if (failed) {
         give_up();
         hl_say("process %d runs without accounting: %s", (int)getpid(), strerror(-failed));
-        return;
+        return failed;
     }
     hl_errand_after_fork_child();
     hl_site_table_become_child();
@@ -246,10 +247,11 @@ static void become_child(void) {
     hl_heap_pages_become_child();
     hl_flight_show_child();
     hl_recorder_become_child();
-    hl_gate_open();
+    return 0;
 }
 
 static void after_fork_child(void) {
+    if (hl_life == HL_LIFE_STOPPED) hl_thread.own = NULL; /* its record is the parent's */
     if (hl_life == HL_LIFE_ACTIVE && (hl_options.nofollow || hl_thread.twin)) become_inert();
     if (hl_thread.twin || !was_prepared()) return;
     const int saved = errno;
@@ -271,7 +273,7 @@ static void adopt_child(void) {
     }
     const int saved = hl_guard_enter(&hl_thread);
     end_turn_to_fork(); /* of a thread that the child has not */
-    become_child();
+    if (become_child(hl_lane_each_chunk) == 0) hl_gate_open();
     hl_guard_leave(&hl_thread, saved);
 }
 
@@ -428,10 +430,17 @@ static void choose_another_key(void) {
     hl_trailer_key = (hl_trailer_key ^ hl_clock_ns(CLOCK_MONOTONIC)) * 0x9e3779b97f4a7c15ull | 1;
 }
 
+/* A child that was forked while its parent did not count. */
+static int become_child_late(void) {
+    child_was_seen = 1;
+    return become_child(NULL);
+}
+
 /* The same flight, sites and lanes; all counts are 0 again. */
 static int begin_again(void) {
     struct hl_flight_header *header = hl_flight.header;
-    if (header->pid != (uint32_t)getpid()) return -ECHILD;
+    const int failed = header->pid == (uint32_t)getpid() ? 0 : become_child_late();
+    if (failed) return failed;
     choose_another_key();
     hl_lane_begin_again();
     hl_location_epochs_move_all();
@@ -444,23 +453,8 @@ static int begin_again(void) {
     return 0;
 }
 
-/* The names are those of the files, without their folders; "others" stands for those that have no room. */
 static void note_uncovered(const struct hl_word_figures *figures) {
-    static const char MORE[] = "others";
-    char *to = hl_flight.header->uncovered;
-    const size_t size = sizeof(hl_flight.header->uncovered);
-    size_t used = 0;
-    for (const char *path = figures->left_names; *path;) {
-        const size_t length = strcspn(path, "\n");
-        const char *name = memrchr(path, '/', length);
-        name = name ? name + 1 : path;
-        const size_t bytes = (size_t)(path + length - name);
-        const int fits = used + bytes + 2 + sizeof(MORE) < size;
-        used += hl_text(to + used, size - used, "%s%.*s", used ? "\n" : "", fits ? (int)bytes : (int)sizeof(MORE) - 1,
-                        fits ? name : MORE);
-        path = fits ? path + length + (path[length] == '\n') : "";
-    }
-    to[used] = 0;
+    hl_text(hl_flight.header->uncovered, sizeof(hl_flight.header->uncovered), "%s", figures->left_names);
     hl_flight.header->uncovered_words = figures->left;
 }
 

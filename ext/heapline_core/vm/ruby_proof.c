@@ -248,8 +248,7 @@ static enum outcome read_frames(void) {
  * the layout is refused). Any other word that leads to a place shortly before what a wrong frame has for its pc is no
  * code: Ruby must not be asked for a line there. */
 static int is_instruction(uint64_t value) {
-    const void *of_vm = hl_library_map((uintptr_t)hl_ruby.rb_thread_current);
-    return of_vm && hl_library_map(value) == of_vm;
+    return hl_ruby.library && hl_library_map(value) == hl_ruby.library;
 }
 
 /* Does this word of the body lead to instructions, the pc of one of which is the frame's? */

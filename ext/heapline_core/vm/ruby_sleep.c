@@ -13,19 +13,19 @@ enum {
     OBJECT_WORDS = 5   /* of the Thread object: the struct's address is one of them */
 };
 
-static int is_vms_function(uintptr_t address) {
+static int is_function_of(const void *vm, uintptr_t address) {
     uintptr_t begin;
-    return hl_library_map(address) == hl_library_map((uintptr_t)hl_ruby.rb_thread_current) &&
-           hl_unwind_function(address, &begin) && begin == address;
+    return hl_library_map(address) == vm && hl_unwind_function(address, &begin) && begin == address;
 }
 
 void (*hl_ruby_waker(uintptr_t thread))(void *) {
+    const void *vm = hl_library_map((uintptr_t)hl_ruby.rb_thread_current);
     void (*waker)(void *) = NULL;
     unsigned found = 0;
     uintptr_t words[2];
     for (uintptr_t at = thread; at < thread + THREAD_WORDS * sizeof(*words); at += sizeof(*words)) {
         if (hl_probe(words, (const void *)at, sizeof(words))) break;
-        if (words[1] != thread || !is_vms_function(words[0])) continue;
+        if (words[1] != thread || !is_function_of(vm, words[0])) continue;
         memcpy(&waker, words, sizeof(waker));
         found++;
     }

@@ -59,8 +59,7 @@ module Heapline
       module_eval(FRAMES, "heapline", 1)
 
       REASONS = {
-        Errno::ENOTSUP => "counting neither begins late nor ends where blocks are kept (--blocks, --mwrap)",
-        Errno::ECHILD => "counting was stopped in the process that this one was forked from: it cannot begin here"
+        Errno::ENOTSUP => "counting neither begins late nor ends where blocks are kept (--blocks, --mwrap)"
       }.freeze
 
       def self.reason(error)

@@ -41,16 +41,13 @@ module Heapline
       # none by `limit`. A library that is being loaded is seen before it can be asked.
       def ask(what, text, limit)
         find
-        sleep STEP until (before = read).ready == 1 || Clock.now >= limit
-        return :not_loaded unless before.ready == 1
+        before = await(limit) { read.then { |now| now if now.ready == 1 } } or return :not_loaded
 
         result = @call.make(@function, text, number: what, limit: limit)
         return result unless result == :injected
 
-        sleep STEP until (answer = read).answered != before.answered || Clock.now >= limit
-        return answer if answer.answered != before.answered
-
-        answer.waits_elsewhere.zero? ? :late : :elsewhere
+        answer = await(limit) { read.then { |now| now if now.answered != before.answered } }
+        answer || (read.waits_elsewhere.zero? ? :late : :elsewhere)
       rescue SystemCallError
         :gone
       end
