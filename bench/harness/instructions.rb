@@ -5,8 +5,8 @@ require "open3"
 require "rbconfig"
 
 module Bench
-  # Instructions that a preloaded library adds to a call of the malloc family, counted by Valgrind: the same on a busy
-  # machine. What a process does for itself is taken away by a run without the calls.
+  # Instructions that heapline adds to a call of the malloc family, counted by Valgrind: the same on a busy machine.
+  # What a process does for itself is taken away by a run without the calls.
   class Instructions
     CALLS = %w[pair reallocate usable_size passed].freeze
     COUNT = 10_000
@@ -15,29 +15,27 @@ module Bench
     class Missing < StandardError
     end
 
-    # library: the compiled pairs.c; core: what is preloaded; options: HEAPLINE
-    def initialize(library, core:, options: "quiet")
+    # library: the compiled pairs.c; environment: what has the process counted; before: code that it runs first
+    def initialize(library, environment: {}, before: "")
       @library = library
-      @core = core
-      @options = options
+      @counted = environment.merge("BENCH_BEFORE" => before)
     end
 
     # Hash of each of CALLS to the instructions added to one of them, a Float.
     def added
-      with, without = [@core, nil].map { |preloaded| per_call(preloaded) }
+      with, without = [@counted, {}].map { |environment| per_call(environment) }
       CALLS.to_h { |call| [call, with[call] - without[call]] }
     end
 
     private
 
-    def per_call(preloaded)
-      nothing = instructions(preloaded, "pair", 0)
-      CALLS.to_h { |call| [call, (instructions(preloaded, call, COUNT) - nothing).fdiv(COUNT)] }
+    def per_call(environment)
+      nothing = instructions(environment, "pair", 0)
+      CALLS.to_h { |call| [call, (instructions(environment, call, COUNT) - nothing).fdiv(COUNT)] }
     end
 
-    def instructions(preloaded, call, count)
-      environment = Environment.clean.merge("LD_PRELOAD" => preloaded, "HEAPLINE" => @options,
-                                            "BENCH_NATIVE" => @library)
+    def instructions(environment, call, count)
+      environment = Environment.clean.merge("BENCH_NATIVE" => @library).merge(environment)
       output, = Open3.capture2e(environment, "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
                                 RbConfig.ruby, "--disable-gems", *fiddle, PROGRAM, call, count.to_s)
       counted = output[/Collected : (\d+)/, 1] or raise Missing, "valgrind counted nothing:\n#{output}"

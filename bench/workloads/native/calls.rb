@@ -2,7 +2,7 @@
 
 require "fiddle"
 
-# One kind of call, COUNT times, in C: ruby calls.rb KIND COUNT.
+# One kind of call, COUNT times, in C: ruby calls.rb KIND COUNT. BENCH_BEFORE: code to run first.
 module Calls
   SIZE = 64
   NUMBER = Fiddle::TYPE_LONG_LONG
@@ -25,4 +25,5 @@ module Calls
   end
 end
 
+TOPLEVEL_BINDING.eval(ENV.fetch("BENCH_BEFORE", ""))
 Calls.run(ARGV.fetch(0), Integer(ARGV.fetch(1)))
