@@ -9,6 +9,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "signal_frame.h"
@@ -92,6 +93,22 @@ static enum rbhl_injected of_error(int error) {
     return error == ESRCH || error == ENOENT ? RBHL_INJECT_GONE : RBHL_INJECT_FORBIDDEN;
 }
 
+static void put_arguments(struct user_regs_struct *registers, const struct work *work, int waits) {
+    const struct rbhl_injection *asked = work->asked;
+    if (asked->system_call) {
+        registers->rax = asked->system_call;
+        registers->rdi = asked->number;
+        registers->rsi = asked->text_bytes ? work->frame.text : 0;
+        registers->rdx = __WALL;
+        registers->r10 = registers->r8 = 0;
+        return;
+    }
+    registers->rdi = work->frame.text;
+    registers->rsi = asked->number;
+    registers->rdx = work->frame.context;
+    registers->rcx = (unsigned long long)waits;
+}
+
 /* The thread is stopped. */
 static enum rbhl_injected enter(struct work *work) {
     const struct rbhl_injection *asked = work->asked;
@@ -99,8 +116,9 @@ static enum rbhl_injected enter(struct work *work) {
     int failed = rbhl_thread_read(asked->thread, &work->state);
     if (failed) return of_error(-failed);
     registers = work->state.registers;
-    const int waits = waits_safely(&registers);
-    if (!waits && (rbhl_was_interrupted(&registers) || is_avoided(asked, registers.rip))) return RBHL_INJECT_UNSAFE;
+    const int interrupted = rbhl_was_interrupted(&registers),
+              waits = asked->system_call ? interrupted : waits_safely(&registers);
+    if (!waits && (interrupted || is_avoided(asked, registers.rip))) return RBHL_INJECT_UNSAFE;
     if (rbhl_has_signal(asked->thread) || is_in_handler(work)) return RBHL_INJECT_UNSAFE;
     if (!has_room(work)) return RBHL_INJECT_NO_ROOM;
     failed = rbhl_frame_build(&work->state, waits, asked->returning, asked->text, asked->text_bytes, &work->frame);
@@ -110,13 +128,20 @@ static enum rbhl_injected enter(struct work *work) {
     if (process_vm_writev(asked->thread, &here, 1, &there, 1, 0) != (ssize_t)work->frame.bytes)
         return RBHL_INJECT_NO_ROOM;
     rbhl_enter_function(&registers, asked->function, work->frame.address);
-    registers.rdi = work->frame.text;
-    registers.rsi = asked->number;
-    registers.rdx = work->frame.context;
-    registers.rcx = (unsigned long long)waits;
+    put_arguments(&registers, work, waits);
     if (ptrace(PTRACE_SETREGS, asked->thread, NULL, &registers)) return of_error(errno); /* the one step (I1) */
     ptrace(PTRACE_SETSIGMASK, asked->thread, (void *)(uintptr_t)sizeof(ALL_SIGNALS), &ALL_SIGNALS);
     return RBHL_INJECTED;
+}
+
+int rbhl_enter_prepare(void) {
+    return rbhl_frame_prepare();
+}
+
+enum rbhl_injected rbhl_enter(const struct rbhl_injection *injection) {
+    static struct work work;
+    work.asked = injection;
+    return enter(&work);
 }
 
 static int inject(void *argument) {

@@ -37,7 +37,8 @@ struct rbhl_injection {
     uintptr_t function, returning; /* `returning`: code of the process that calls rt_sigreturn */
     const char *text;              /* the first argument: a copy of it on the thread's stack */
     size_t text_bytes;
-    uint64_t number; /* the second */
+    uint64_t number;      /* the second */
+    uint64_t system_call; /* not 0: `function` is a system call and a return (rbhl_enter) */
     const struct rbhl_range *avoided;
     size_t avoided_count;
     uint64_t stopped_ns; /* out: for how long the tracer had it stopped */
@@ -46,5 +47,14 @@ struct rbhl_injection {
 /* From any thread, with or without the GVL. The third argument of the function is the frame that it returns to
  * (ucontext_t), which it may change; the fourth: does the thread make a system call again there? */
 enum rbhl_injected rbhl_inject(struct rbhl_injection *injection);
+
+/* ---- in a tracer ---- */
+
+/* Once, before threads are stopped; 0, or -errno where it cannot be done here. */
+int rbhl_enter_prepare(void);
+
+/* Have a thread that the tracer has stopped call it when it is let go on. With `system_call` this is called as
+ * system_call(number, text, __WALL, 0, 0): as it comes to no code, any place of the thread will do but a handler. */
+enum rbhl_injected rbhl_enter(const struct rbhl_injection *injection);
 
 #endif

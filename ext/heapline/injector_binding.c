@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heapline::Native's way into another process: one call of a function there (injector.h).
+ * Heapline::Native's ways into another process: one call of a function there (injector.h), a copy of it
+ * (process_copy.h).
  */
 #include <ruby.h>
+#include <ruby/io.h>
 #include <ruby/thread.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "bindings.h"
 #include "injector.h"
+#include "process_copy.h"
+#include "tracer.h"
 
 struct injecting {
     struct rbhl_injection asked;
@@ -50,6 +59,106 @@ static VALUE rbhl_inject_call(VALUE self, VALUE thread, VALUE function, VALUE re
     return rb_assoc_new(ID2SYM(rb_intern(results[injecting.done])), ULL2NUM(injecting.asked.stopped_ns));
 }
 
+/* ---- a copy ---- */
+
+enum { THREADS_MOST = 1 << 16 };
+static const size_t COPY_BYTES =
+    sizeof(struct rbhl_process_copy) + THREADS_MOST * sizeof(((struct rbhl_process_copy *)0)->threads[0]);
+
+struct copying {
+    struct rbhl_process_copy *copy;
+    pid_t tracer;
+    int told, wanted, not_wanted, made; /* -1: closed */
+};
+
+static void close_end(int *end) {
+    if (*end >= 0) close(*end);
+    *end = -1;
+}
+
+static void *await_copy(void *argument) {
+    const struct copying *copying = argument;
+    char byte;
+    return (void *)(intptr_t)(read(copying->told, &byte, 1) < 0 && errno == EINTR);
+}
+
+static VALUE threads_of(const struct rbhl_process_copy *copy) {
+    VALUE threads = rb_ary_new_capa((long)copy->thread_count);
+    for (uint32_t i = 0; i < copy->thread_count; i++) {
+        const struct rbhl_stopped_thread *one = &copy->threads[i];
+        if (!one->thread) continue;
+        rb_ary_push(threads, rb_assoc_new(INT2NUM(one->thread),
+                                          rb_str_new((const char *)&one->registers, sizeof(one->registers))));
+    }
+    return threads;
+}
+
+static VALUE yield_copy(VALUE argument) {
+    struct copying *copying = (struct copying *)argument;
+    const struct rbhl_process_copy *copy = copying->copy;
+    while (rb_thread_call_without_gvl(await_copy, copying, RUBY_UBF_IO, NULL)) rb_thread_check_ints();
+    if (copy->unsafe) return ID2SYM(rb_intern("unsafe"));
+    if (copy->error || !copy->copy) rb_syserr_fail(copy->error ? copy->error : ECHILD, NULL);
+    return rb_yield_values(4, INT2NUM(copy->copy), threads_of(copy), ULL2NUM(copy->stopped_ns),
+                           ULL2NUM(copy->flight_bytes));
+}
+
+static void *end_tracer(void *argument) {
+    rbhl_trace_end(((struct copying *)argument)->tracer);
+    return NULL;
+}
+
+static VALUE end_copy(VALUE argument) {
+    struct copying *copying = (struct copying *)argument;
+    close_end(&copying->not_wanted);
+    if (copying->tracer > 0) rb_thread_call_without_gvl(end_tracer, copying, NULL, NULL);
+    close_end(&copying->told);
+    munmap(copying->copy, COPY_BYTES);
+    return Qnil;
+}
+
+static int open_pipes(struct copying *copying) {
+    int wanted[2], told[2];
+    if (pipe2(wanted, O_CLOEXEC)) return 0;
+    copying->wanted = wanted[0];
+    copying->not_wanted = wanted[1];
+    if (pipe2(told, O_CLOEXEC)) return 0;
+    copying->told = told[0];
+    copying->made = told[1];
+    return 1;
+}
+
+/* Native.copy_process(pid, code, flight, flight_copy) { |copy, threads, stopped_ns, flight_bytes| } -> what the block
+ * returns, or :unsafe: no thread was at a place where it could make one. code: addresses there of a system call with a
+ * return behind it, of what calls rt_sigreturn, of _exit; flight: IO of its flight file, nil: it has none, and where
+ * to copy that. threads: of each its number and user_regs_struct. The copy is there during the block. Raises
+ * SystemCallError. */
+static VALUE rbhl_copy_process(VALUE self, VALUE pid, VALUE code, VALUE flight, VALUE flight_copy) {
+    struct copying copying = {NULL, -1, -1, -1, -1, -1};
+    (void)self;
+    Check_Type(code, T_ARRAY);
+    const struct rbhl_process_copy asked = {.pid = NUM2PIDT(pid),
+                                            .system_call = (uintptr_t)NUM2ULL(rb_ary_entry(code, 0)),
+                                            .returning = (uintptr_t)NUM2ULL(rb_ary_entry(code, 1)),
+                                            .exits = (uintptr_t)NUM2ULL(rb_ary_entry(code, 2)),
+                                            .flight = NIL_P(flight) ? -1 : rb_io_descriptor(flight),
+                                            .flight_copy = NIL_P(flight) ? -1 : rb_io_descriptor(flight_copy),
+                                            .room = THREADS_MOST};
+    copying.copy = mmap(NULL, COPY_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (copying.copy == MAP_FAILED) rb_sys_fail("no memory for the threads' registers");
+    *copying.copy = asked;
+    const int failed = open_pipes(&copying) ? 0 : errno;
+    copying.copy->wanted = copying.wanted;
+    copying.copy->not_wanted = copying.not_wanted;
+    copying.copy->made = copying.made;
+    if (!failed) copying.tracer = rbhl_process_copy_begin(copying.copy);
+    close_end(&copying.wanted);
+    close_end(&copying.made);
+    if (failed || copying.tracer < 0) copying.copy->error = failed ? failed : EAGAIN;
+    return rb_ensure(yield_copy, (VALUE)&copying, end_copy, (VALUE)&copying);
+}
+
 void rbhl_define_injector(VALUE native) {
+    rb_define_singleton_method(native, "copy_process", rbhl_copy_process, 4);
     rb_define_singleton_method(native, "inject", rbhl_inject_call, 6);
 }

@@ -84,17 +84,29 @@ static _Noreturn void be_the_tracer(int (*work)(void *), void *argument) {
     for (;;) syscall(SYS_exit_group, done);
 }
 
-int rbhl_trace(int (*work)(void *argument), void *argument) {
+void rbhl_trace_for(unsigned seconds) {
+    alarm(seconds);
+}
+
+pid_t rbhl_trace_begin(int (*work)(void *argument), void *argument) {
     sigset_t all, before;
-    int status = 0;
-    pid_t found = -1;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const pid_t tracer = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
     if (tracer == 0) be_the_tracer(work, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return tracer;
+}
+
+int rbhl_trace_end(pid_t tracer) {
+    int status = 0;
+    pid_t found = -1;
     if (tracer > 0) do
             found = waitpid(tracer, &status, __WCLONE);
         while (found < 0 && errno == EINTR);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return found == tracer && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int rbhl_trace(int (*work)(void *argument), void *argument) {
+    return rbhl_trace_end(rbhl_trace_begin(work, argument));
 }

@@ -19,6 +19,11 @@ ssize_t rbhl_read_proc(pid_t pid, const char *name, char *text, size_t size);
 /* Have a child that shares nothing with the caller but what it copied do this (no malloc); after 5 s it is ended. What
  * `work` returns, 0 to 255, or -1 where it came to no end. */
 int rbhl_trace(int (*work)(void *argument), void *argument);
+/* The same in two steps: the child's number, or -1; and what rbhl_trace returns. */
+pid_t rbhl_trace_begin(int (*work)(void *argument), void *argument);
+int rbhl_trace_end(pid_t tracer);
+/* In that child: for so many seconds more; 0: as long as its caller wants it. */
+void rbhl_trace_for(unsigned seconds);
 
 /* In that child: stop the thread, 0 or -errno; `*status` is for letting go. -EAGAIN: it stopped for something else. */
 int rbhl_trace_stop(pid_t thread, int *status);

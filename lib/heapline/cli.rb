@@ -43,6 +43,7 @@ module Heapline
       "leaks" => ["leaks/leaks_command", "Leaks::LeaksCommand"],
       "record" => ["recording/record_command", "Recording::RecordCommand"],
       "replay" => ["replay/replay_command", "Replay::ReplayCommand"],
+      "dump" => ["attach/dump_command", "Attach::DumpCommand"],
       "core" => ["corefile/core_command", "Corefile::CoreCommand"],
       "doctor" => ["doctor/doctor_command", "Doctor::DoctorCommand"],
       "help" => ["cli/commands", "CLI::HelpCommand"],
@@ -51,7 +52,7 @@ module Heapline
     }.freeze
     # What a person wants to do => the commands for it. `heap` stands for those of two words.
     PURPOSES = {
-      "Find what grows" => %w[run attach detach report top baseline growth log snapshot diff core],
+      "Find what grows" => %w[run attach detach report top baseline growth log snapshot diff dump core],
       "Explain RSS" => %w[rss trim pages code],
       "Ask about Ruby objects" => %w[heap stack],
       "Find what C code lost" => %w[leaks test],

@@ -70,8 +70,8 @@ module Tasks
                   "heap diff" => "heapline heap diff shop.json later.json --top 5",
                   "_after" => "heapline snapshot PID -o after.heapline",
                   "diff" => "heapline diff before.heapline after.heapline --top 5",
-                  "baseline" => "heapline baseline PID", "_core" => "gcore -o core PID",
-                  "core" => "heapline core core.PID --top 5", "growth" => "heapline growth shop.jsonl --top 5" }.freeze
+                  "baseline" => "heapline baseline PID", "dump" => "heapline dump PID -o shop.core",
+                  "core" => "heapline core shop.core --top 5", "growth" => "heapline growth shop.jsonl --top 5" }.freeze
     LOG = "heapline log --every 0.5 -o shop.jsonl PID"
 
     def write

@@ -87,7 +87,7 @@ class PackageTest < Minitest::Test
   end
 
   # A command => its words, in an order in which each finds what the one before has left. PID: a process that runs; ASK:
-  # the same where the command waits for its answer; OFF: one that counts nothing yet; CORE: a core file. What follows a
+  # the same where the command waits for its answer; OFF: one that counts nothing yet. What follows a
   # |: it is ended by Ctrl-C once that has been written.
   COMMANDS = {
     "help" => "", "version" => "", "doctor" => "", "env" => "", "completion" => "bash", "heap" => "", "ps" => "",
@@ -100,7 +100,8 @@ class PackageTest < Minitest::Test
     "heap stat" => "a.json", "heap diff" => "a.json a.json", "heap find" => "a.json Hash",
     "heap dominators" => "a.json", "heap graph" => "a.json -o a.dot", "heap report" => "a.json -o a.html",
     "test" => "--fail-on growth,leaks -o suite.json RUBY -e 42", "leaks" => "-o leaks.html RUBY -e 42",
-    "record" => "-o run.hlc --native --objects RUBY -e 42", "replay" => "run.hlc --allocator glibc", "core" => "CORE"
+    "record" => "-o run.hlc --native --objects RUBY -e 42", "replay" => "run.hlc --allocator glibc",
+    "dump" => "PID -o it.core", "core" => "it.core"
   }.freeze
 
   def run_commands(dir)
@@ -108,25 +109,14 @@ class PackageTest < Minitest::Test
     assert_equal Heapline::CLI::COMMANDS.keys.sort, COMMANDS.keys.sort
     with_program(dir) do |pid|
       off = program(dir, "--off")
-      core = core_of(dir, pid)
       COMMANDS.each do |name, words|
-        next if words == "CORE" && !core
-
         words = words.sub("ASK", "--timeout 300 PID").sub("PID", pid.to_s).sub("RUBY", RbConfig.ruby)
-                     .sub("OFF", "--timeout 300 #{off}").sub("CORE", core.to_s)
+                     .sub("OFF", "--timeout 300 #{off}")
         words, sign = words.split(" | ")
         command = [*heapline(dir), *name.split, *words.to_s.split]
         sign ? assert_goes_on(dir, command, sign) : assert_runs(dir, *command)
       end
     end
-  end
-
-  # Its core file's name; nil without gdb, which writes it.
-  def core_of(dir, pid)
-    return unless Tasks::Shell.which("gcore")
-
-    assert_runs dir, "gcore", "-o", "core", pid.to_s
-    "core.#{pid}"
   end
 
   BUSY = "puts 'ready'; $stdout.flush; loop { sleep 0.005; Array.new(50) { |i| i.to_s * 9 } }"

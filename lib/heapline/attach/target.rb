@@ -48,6 +48,13 @@ module Heapline
         raise Error, "process #{pid} #{reason}"
       end
 
+      # The same for a process in which nothing is to be counted: it is stopped, and one of its threads makes a call.
+      def check_stoppable(limit = 0)
+        sleep STEP while waits_in_kernel? && Clock.now < limit
+        reason = process_reason || permission_reason || code_reason or return self
+        raise Error, "process #{pid} #{reason}"
+      end
+
       private
 
       def waits_in_kernel?
@@ -132,6 +139,17 @@ module Heapline
         return "runs no Ruby" unless @code.has?("ruby_version")
 
         allocator_reason || namespace_reason
+      rescue Errno::ESRCH, Errno::ENOENT
+        "ended"
+      end
+
+      def code_reason
+        reason = machine_reason and return reason
+
+        @code = LoadedCode.new(pid)
+        return "has no GNU C library to make a copy with; gcore can dump it" unless @code.libc
+
+        "runs with #{@code.libc.name} of before an update; gcore can dump it" if @code.libc.gone
       rescue Errno::ESRCH, Errno::ENOENT
         "ended"
       end

@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require "tempfile"
+require_relative "../accounting/flight_directory"
+require_relative "../clock"
+require_relative "../command/base"
+require_relative "../corefile/core_writer"
+require_relative "../figures/typed"
+require_relative "../figures/units"
+require_relative "../files/output_file"
+require_relative "../heap/dump_command"
+require_relative "../terminal/progress"
+require_relative "call"
+require_relative "target"
+
+module Heapline
+  module Attach
+    # `heapline dump PID -o FILE`: the core of a process that runs on, as a copy of it has it.
+    class DumpCommand < Command::Base
+      USAGE_LINE = "dump [options] PID -o FILE"
+      SUMMARY = "Write the memory of a running process into a core file; the process runs on"
+      TIMEOUT = 10.0
+      PAUSE = 0.002 # seconds, before it is tried again
+      # syscall; ret
+      SYSTEM_CALL = "\x0F\x05\xC3".b
+      REASONS = {
+        Errno::EAGAIN => "it may have no further process (ulimit -u, or pids.max of its group)",
+        Errno::ENOMEM => "there is no memory for it (vm.overcommit_memory)",
+        Errno::EPERM => "ptrace is forbidden here; in a container: docker run --cap-add SYS_PTRACE",
+        Errno::ESRCH => "it ended"
+      }.freeze
+
+      def call(argv)
+        words = parse(argv)
+        return objects(words) if @options[:objects]
+
+        pid, *others = words
+        raise UsageError, "which process? give one PID" unless pid.to_s.match?(Command::Base::PID) && others.empty?
+        raise UsageError, "where to? give -o FILE" unless @options[:output]
+        raise UsageError, "--gc is of --objects: a core is of the process as it is" if @options[:gc]
+
+        dump(pid.to_i)
+        Command::OK
+      end
+
+      private
+
+      def define(parser)
+        parser.on("-o", "--output FILE", "where to; .gz and .zst are packed") { |path| @options[:output] = path }
+        parser.on("--objects", "its Ruby objects instead, as heapline heap dump writes them") do
+          @options[:objects] = true
+        end
+        parser.on("--gc", "of --objects: a full GC in the process before") { @options[:gc] = true }
+        parser.on("--timeout S", "wait S seconds for a safe moment (#{format("%g", TIMEOUT)})") do |value|
+          @options[:timeout] = Figures::Typed.seconds(value, zero: true)
+        end
+      end
+
+      def objects(words)
+        options = @options.slice(:output, :timeout).flat_map { |name, value| ["--#{name}", value.to_s] }
+        options << "--gc" if @options[:gc]
+        Heap::DumpCommand.new(env: @env, out: @out, err: @err).call([*words, *options])
+      end
+
+      def dump(pid)
+        limit = Clock.now + @options.fetch(:timeout, TIMEOUT)
+        @target = Target.new(pid, @env).check_stoppable(limit)
+        with_flight(pid) do |flight|
+          sleep PAUSE while (done = copy(flight)) == :unsafe && Clock.now < limit
+          refuse("came to no safe moment (its threads are in signal handlers); try again") if done == :unsafe
+        end
+      rescue *REASONS.keys => e
+        refuse("cannot be copied: #{REASONS.fetch(e.class)}")
+      end
+
+      def refuse(reason)
+        raise Error, "process #{@target.pid} (#{@target.name}) #{reason}"
+      end
+
+      # [File of its flight file, File for the copy], or nil: it has none.
+      def with_flight(pid)
+        entry = Accounting::FlightDirectory.new(@env).find(pid)
+        return yield unless entry&.alive?
+
+        Tempfile.create("heapline") do |copy|
+          File.unlink(copy.path)
+          File.open(entry.path, "rb") { |file| yield [file, copy] }
+        end
+      rescue Errno::ENOENT
+        yield
+      end
+
+      def copy(flight)
+        Native.copy_process(@target.pid, code, *(flight || [nil, nil])) do |pid, threads, stopped_ns, flight_bytes|
+          kept = flight && flight_bytes.positive? ? [flight[1], flight_bytes, flight[0].stat] : nil
+          write(Corefile::CoreWriter.new(pid, pid: @target.pid, threads: threads, flight: kept), stopped_ns)
+        end
+      end
+
+      def write(writer, stopped_ns)
+        progress = Terminal::Progress.new(@err)
+        written = bytes = 0
+        Files::OutputFile.pack(@options[:output]) do |file|
+          bytes = writer.write(file) { |more| progress.call(written += more, nil) }
+        end
+        progress.finish
+        say(bytes, stopped_ns)
+      ensure
+        progress&.finish
+      end
+
+      def say(bytes, stopped_ns)
+        process = "process #{@target.pid} (#{@target.name})"
+        @out.puts "wrote #{@options[:output]}: #{process}, #{Units.bytes(bytes)} of memory; it stood still for " \
+                  "#{format("%.1f", stopped_ns / 1e6)} ms; next: heapline core #{@options[:output]}"
+      end
+
+      def code
+        libc = @target.code.libc
+        found = [libc.find(SYSTEM_CALL), libc.find(Call::RETURNING), libc.address_of("_exit")]
+        found.all? ? found : refuse("has a C library of no known kind")
+      end
+    end
+  end
+end
