@@ -6,29 +6,28 @@ module Bench
     TOOLS = %w[heapline blocks watched record record_native mwrap heaptrack].freeze
     OBJECT_TOOLS = ["heapline", *Tool::OBJECTS].freeze
     QUICK = "A quick run, which shows that the suite works: none of these figures says what anything costs."
-    DISTURBED = "**The machine was not idle** (load %.2f at the start): here the time of a single row, and whether " \
-                "it meets its target, says little. CPU time suffers less, RSS and GC do not."
+    DISTURBED = "**The machine was not idle** (load %.2f at the start): the time of a single row, and whether " \
+                "it meets its target, says little here. CPU time is affected less, RSS and GC are not."
     HEAD = <<~TEXT
       # What heapline costs
 
       Written by `rake bench`; do not edit. Every workload runs plain and under each tool in turn, each time as a process
       of its own, and again for each round. A figure is the median over the rounds of the ratio to the plain run in the
-      same round; for times, the lowest and highest such ratio stand behind it.
+      same round; for times, the lowest and highest such ratio follow in parentheses.
 
       - **time**: wall time, of the process or of the part that serves requests; **CPU**: user and system time.
       - **RSS**: the highest resident size (VmHWM), the flight file's pages included.
       - **GC**: `GC.count` at the end. A tool that changes it has changed the program. All but the starts run with 100,000
-        initial heap slots (`RUBY_GC_HEAP_INIT_SLOTS` and its successors): without, the heap of so small a program ends
-        up in one size or another by chance, also in plain runs, and GC.count with it.
+        initial heap slots (`RUBY_GC_HEAP_INIT_SLOTS` and its successors): without it the heap of so small a program gets
+        one size or another by chance, also in plain runs, and GC.count changes with it.
       - C pairs: CPU nanoseconds of a malloc and its free of 64 bytes, in threads of a Ruby process, without the GVL.
-      - heapline is preloaded directly with `HEAPLINE=quiet`: what a running program pays. What `heapline CMD` adds by
-        starting Ruby once more is the last row.
+      - heapline is preloaded directly with `HEAPLINE=quiet`: this is what a running program pays. The last row shows what
+        `heapline CMD` adds by starting Ruby once more.
       - blocks: heapline with HEAPLINE=blocks: each live block findable, with its stacks, native and of Ruby.
-      - watched: heapline, and beside the program a growth log and the ledger every second, and `heapline top`.
-      - record: `heapline record`, which writes every event with its stack of Ruby to a file; the process beside the
-        program that does so, and its start, are in the times. record_native: with `--native`; record_objects: with
-        `--objects`.
-      - A table of its own has what traces Ruby objects. objects: heapline with `--objects`; allocation_tracing:
+      - watched: heapline, while a growth log and the ledger are written every second and `heapline top` runs.
+      - record: `heapline record`, which writes every event with its Ruby stack to a file; the times include the process
+        that writes, and its start. record_native: with `--native`; record_objects: with `--objects`.
+      - Tools that trace Ruby objects have their own table. objects: heapline with `--objects`; allocation_tracing:
         `ObjectSpace.trace_object_allocations`; memory_profiler: over the whole program, with its report. The last one
         turns GC off.
       - **missed** marks what misses its target; the reasons, where known, follow the tables.

@@ -5,7 +5,8 @@ module Bench
   TRAILER = "malloc and free touch the trailer, often on a cache line that the plain run leaves alone; the loop does " \
             "little else."
   PAIR = "a pair takes 240 instructions more (test/bench/instructions_test.rb), at any number of threads."
-  MEAN = "the workloads that do little but allocate carry it; the mix, loading, computing and serving stay below."
+  MEAN = "most of it comes from the workloads that do little but allocate; the mix, loading, computing and serving " \
+         "stay below."
   private_constant :TRAILER, :PAIR, :MEAN
 
   # Why a target is missed where it is missed: by workload (nil: the mean) and kind of target.
@@ -19,7 +20,7 @@ module Bench
     ["pairs_4", :pair] => PAIR,
     ["pairs_passed", :pair] => "the block's cache line travels between processors; the plain run varies as much.",
     ["web_server", :collections] =>
-      "how its threads take turns decides: plain runs of the same Ruby also differ by one or two of their 30 to 40.",
+      "it depends on how its threads take turns: plain runs also differ by one or two of their 30 to 40.",
     ["load_library", :time] =>
       "free waits for the cache line of each trailer, and lines are seen for the first time.",
     ["object_mix", :objects] => "the CPU time is at the target, the wall time varies around it.",
