@@ -47,7 +47,7 @@ static int is_on(void) {
 static void check_on(void) {
     rbhl_check_enabled();
     if (is_on()) return;
-    rb_raise(not_enabled_error, "Ruby objects are not accounted in this process: start it with `heapline --objects …`, "
+    rb_raise(not_enabled_error, "Ruby objects are not counted in this process: start it with `heapline --objects …`, "
                                 "or call Heapline::Native.objects_start");
 }
 
@@ -77,9 +77,9 @@ static VALUE rbhl_objects_start(VALUE self) {
     rbhl_check_enabled();
     if (is_on()) return Qnil;
     if (ractor("current") != ractor("main"))
-        rb_raise(rb_eRuntimeError, "accounting of Ruby objects can only be started in the main Ractor");
+        rb_raise(rb_eRuntimeError, "counting of Ruby objects can only be started in the main Ractor");
     const char *problem = core.start();
-    if (problem) rb_raise(rb_eRuntimeError, "Ruby objects cannot be accounted: %s", problem);
+    if (problem) rb_raise(rb_eRuntimeError, "Ruby objects cannot be counted: %s", problem);
     VALUE klass = rb_cRactor;
     if (NUM2LONG(ractor("count")) > 1)
         rb_block_call(rb_path2class("ObjectSpace"), rb_intern("each_object"), 1, &klass, join, Qnil);

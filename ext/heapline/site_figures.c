@@ -113,7 +113,7 @@ static size_t insert(struct leader *leaders, size_t known, size_t count, struct 
 }
 
 /* Native.leading_sites(figures, before, by, count) -> Array of numbers: the `count` sites with the most bytes, the
- * largest first, none without any. by: :live, or :growth (live now less the baseline's live bytes in `before`), or
+ * largest first, none without any. by: :live, or :growth (live now minus the baseline's live bytes in `before`), or
  * :allocated (since `before`). before: of an earlier moment; "": all were 0. */
 static VALUE rbhl_leading_sites(VALUE self, VALUE string, VALUE before_string, VALUE by, VALUE limit) {
     const size_t count = NUM2UINT(limit);

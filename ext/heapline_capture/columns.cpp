@@ -66,7 +66,7 @@ ColumnReader::ColumnReader(std::string_view payload, uint32_t count, uint64_t ti
     : limits_(limits), time_unit_ns_(time_unit_ns) {
     Bytes bytes(payload);
     uint64_t time = bytes.varint(), sizes[COLUMNS] = {count};
-    if (time > LATEST / time_unit_ns) throw Damage("its time is out of all reason");
+    if (time > LATEST / time_unit_ns) throw Damage("its time is impossible");
     time_ns_ = time * time_unit_ns;
     const int columns = limits.ends ? COLUMNS : END_STACKS;
     for (int i = BLOCKS; i < columns; i++) sizes[i] = bytes.varint();
@@ -76,7 +76,7 @@ ColumnReader::ColumnReader(std::string_view payload, uint32_t count, uint64_t ti
 
 void ColumnReader::move_time() {
     uint64_t units = columns_[TIMES].varint();
-    if (units > (LATEST - time_ns_) / time_unit_ns_) throw Damage("its time is out of all reason");
+    if (units > (LATEST - time_ns_) / time_unit_ns_) throw Damage("its time is impossible");
     time_ns_ += units * time_unit_ns_;
 }
 

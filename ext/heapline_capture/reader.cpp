@@ -145,7 +145,7 @@ void Reader::walk() {
         enter(head, offset);
         offset += HEAD_SIZE + head.stored;
     }
-    if (!finished_) problems_.push_back("it was not brought to its end: the recording was cut short, or goes on");
+    if (!finished_) problems_.push_back("it has no end: the recording was cut short, or goes on");
 }
 
 /* Where the next head is at or behind `offset`; the file's size: nowhere. */

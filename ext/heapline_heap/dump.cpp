@@ -31,7 +31,7 @@ void Dump::read(Wanted wanted, const Job &job, const Manner &manner) {
     if (survey_ && !want_graph && !want_strings && !want_notes) return;
     File file(path_, job);
     if (survey_ && file.identity().empty())
-        throw Failure(path_ + " can be read but once: say at first what will be asked of it");
+        throw Failure(path_ + " can only be read once: say first what will be asked of it");
     if (survey_ && file.identity() != identity_) throw Failure(path_ + " has changed since it was first read");
     bytes_read_ = 0;
     bytes_total_ = file.total();

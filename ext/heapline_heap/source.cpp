@@ -85,7 +85,7 @@ class Packed : public Source {
 
     void fail(const std::string &what) {
         ended_ = true;
-        problem_ = std::string("its ") + name_ + " data " + what + "; what lay before it was read";
+        problem_ = std::string("its ") + name_ + " data " + what + "; what comes before it was read";
     }
     void end() {
         ended_ = true;

@@ -70,7 +70,7 @@ static void slot(struct hl_stream *stream, struct hl_operation *operation) {
 static void alignment(struct hl_stream *stream, struct hl_operation *operation) {
     const uint64_t exponent = number(stream);
     if (exponent < HL_PLAN_ALIGNMENT_MIN || exponent > HL_PLAN_ALIGNMENT_MAX)
-        stream->problem = "an alignment is none that an allocator must know";
+        stream->problem = "an alignment is not one that an allocator must support";
     operation->exponent = (uint32_t)exponent;
 }
 
@@ -98,7 +98,7 @@ int hl_stream_next(struct hl_stream *stream, struct hl_operation *operation) {
         if (operation->op == HL_PLAN_WAIT) thread(stream, operation);
         operation->number = number(stream);
     }
-    if (operation->op == HL_PLAN_REALLOC && !operation->number) stream->problem = "a block is made nothing of";
+    if (operation->op == HL_PLAN_REALLOC && !operation->number) stream->problem = "a block is resized to nothing";
     if (operation->op == HL_PLAN_ALIGNED) alignment(stream, operation);
     if (operation->op == HL_PLAN_EPOCH) epoch(stream, operation);
     if (operation->op == HL_PLAN_START) thread(stream, operation);
@@ -179,7 +179,7 @@ static const char *check_stream(const struct hl_plan *plan, uint32_t number, str
         }
     }
     if (stream->problem) return stream->problem;
-    return calls == plan->threads[number].calls ? NULL : "a thread has not the calls that were told";
+    return calls == plan->threads[number].calls ? NULL : "a thread does not have as many calls as its table says";
 }
 
 static const char *check_all(const struct hl_plan *plan, unsigned char *buffer, uint32_t *in_epoch,

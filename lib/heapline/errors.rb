@@ -3,7 +3,7 @@
 # `require "heapline"`, the command and the installation come here first, in other Rubies too.
 unless RUBY_ENGINE == "ruby"
   raise LoadError, "heapline needs CRuby, and this is #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}. It reads the memory of " \
-                   "CRuby's VM; a process without that VM is not counted, and left as it is"
+                   "CRuby's VM; a process without that VM is not counted, and runs as usual"
 end
 
 module Heapline

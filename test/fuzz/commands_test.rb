@@ -24,7 +24,7 @@ class FuzzCommandsTest < Minitest::Test
   end
 
   # Of what could not be read, in an answer itself.
-  WORDS = /could|left out|passed over|cut short|lost|no object|"problems":\s*\[\s*"/
+  WORDS = /could|left out|skipped|cut short|lost|no object|"problems":\s*\[\s*"/
 
   REPORTS = [%w[report FILE], %w[report --json FILE], %w[report --by gem FILE], %w[report -o OUT.html FILE],
              %w[report --format pprof FILE], %w[report --format collapsed FILE], %w[report --format csv FILE],

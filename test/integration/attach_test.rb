@@ -70,7 +70,7 @@ class AttachTest < Minitest::Test
   end
 
   PATIENCE = Heapline::TestHelper::PATIENCE
-  ATTACHED = /\Aattached to \d+ \(ruby[\d.]*\): paused \d+\.\d ms; .+ were there before and are not attributed; next: /
+  ATTACHED = /\Aattached to \d+ \(ruby[\d.]*\): paused \d+\.\d ms; .+ were there before and have no line; next: /
 
   BESIDE.each do |name, beside|
     define_method("test_#{name}") do

@@ -132,7 +132,7 @@ class FailuresTest < Minitest::Test
     ["keep", "keep,objects", "keep,blocks"].each do |heapline|
       run = flight(ruby(script(text)), heapline: heapline)
       assert_equal ["12\n", 3], [run.output, run.status.exitstatus], "#{heapline}: #{run.error}"
-      assert_match(/\Aheapline: process \d+ runs without accounting: .+\n\z/, run.error, heapline)
+      assert_match(/\Aheapline: process \d+ is not counted: .+\n\z/, run.error, heapline)
     end
   end
 

@@ -193,7 +193,7 @@ class ForkTest < Minitest::Test
     assert_equal [{}], children.map(&:failures).uniq
     text = StringIO.new
     Heapline::Accounting::Text.new.render(run.snapshot, text)
-    assert_includes text.string.tr("\n", " ").squeeze(" "), "12 children have counts from later than their fork"
+    assert_includes text.string.tr("\n", " ").squeeze(" "), "12 children are counted from later than their fork"
   end
 
   def test_fork_with_nothing_kept

@@ -69,7 +69,7 @@ module Heapline
       packed = Zlib.gzip(small.to_s * 2000)
       opened(packed[0, packed.bytesize / 2]) do |dump|
         assert_operator dump.summary.objects, :>, 0
-        assert_equal ["its gzip data ends in the middle; what lay before it was read"], dump.problems
+        assert_equal ["its gzip data ends in the middle; what comes before it was read"], dump.problems
       end
     end
 
@@ -204,7 +204,7 @@ module Heapline
         io.close_write
         io.read
       end
-      assert_equal "3\n0\n- can be read but once: say at first what will be asked of it\n", output
+      assert_equal "3\n0\n- can only be read once: say first what will be asked of it\n", output
     end
 
     def test_a_file_that_changed_meanwhile

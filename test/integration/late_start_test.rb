@@ -175,7 +175,7 @@ class LateStartTest < Minitest::Test
   def test_what_keeps_blocks_is_not_ended
     run = fly('begin; require "heapline"; Heapline.stop; rescue Heapline::Error => e; puts e.message; end',
               heapline: "blocks,quiet", options: ["-I", LIB])
-    assert_equal "counting neither begins late nor ends where blocks are kept (--blocks, --mwrap)\n", run.output
+    assert_equal "counting can neither begin late nor end while blocks are kept (--blocks, --mwrap)\n", run.output
   end
 
   private

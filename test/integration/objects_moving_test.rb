@@ -106,7 +106,7 @@ class ObjectsMovingTest < Minitest::Test
     skip "only Ruby 3.1 and 3.2" unless RUBY_VERSION < "3.3"
     run = fly_objects("class Kept; end\n$kept = Array.new(10) { Kept.new }\n#{RACTORS}")
     assert_equal "400\n", run.output
-    assert_match(/\Aheapline: objects are accounted no longer: this Ruby crashes/, run.error)
+    assert_match(/\Aheapline: objects are no longer counted: this Ruby crashes/, run.error)
     assert_equal 10, lines_of("Kept", run).fetch(2).live
     assert_equal({ objects_on: false, objects_ractors: 1 },
                  object_header(run.paths.fetch(0)).slice(:objects_on, :objects_ractors))

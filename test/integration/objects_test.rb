@@ -34,7 +34,7 @@ class ObjectsTest < Minitest::Test
 
     run = fly_objects("class Kept; end\n$kept = Array.new(2000) { Kept.new }\n", options: ["--zjit"])
     assert_predicate run.status, :success?
-    assert_match(/\Aheapline: objects are accounted no longer: .+ ZJIT's code makes\n\z/, run.error)
+    assert_match(/\Aheapline: objects are no longer counted: .+ ZJIT's code makes\n\z/, run.error)
     assert_equal false, object_header(run.paths.fetch(0))[:objects_on]
   end
 
@@ -48,7 +48,7 @@ class ObjectsTest < Minitest::Test
       next assert_empty(run.error, heap) if heap == "slots" && RUBY_VERSION < "3.2" # they may be of any size
 
       assert_predicate run.status, :success?, "#{heap}: #{run.error}"
-      assert_match(/\Aheapline: objects are not accounted: .+ not laid out as its version's is\n\z/, run.error, heap)
+      assert_match(/\Aheapline: objects are not counted: .+ not laid out as its version's is\n\z/, run.error, heap)
       assert_equal false, object_header(run.paths.fetch(0))[:objects_on], heap
     end
   end

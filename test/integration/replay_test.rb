@@ -128,7 +128,7 @@ class ReplayTest < Minitest::Test
       "a thread that there is not" => PlanBuilder.new.malloc(0, 1).raw(0, :start, "\x09".b),
       "twice" => PlanBuilder.new.malloc(0, 1).malloc(1, 1, thread: 1).raw(0, :start, "\1".b),
       "waits for what never comes" => PlanBuilder.new.malloc(0, 1).malloc(1, 1, thread: 1).wait(1, 9, thread: 0),
-      "a block is made nothing of" => PlanBuilder.new.malloc(0, 1).realloc(0, 0),
+      "a block is resized to nothing" => PlanBuilder.new.malloc(0, 1).realloc(0, 0),
       "an operation is cut short" => PlanBuilder.new.malloc(0, 1).raw(0, :malloc, "\x80".b),
       "in an epoch that there is not" => PlanBuilder.new.malloc(0, 1).raw(0, :epoch, "\x05".b),
       "an alignment is none" => PlanBuilder.new.aligned(0, 1, 60),

@@ -137,7 +137,7 @@ HL_EXPORT int heapline_companion(const char *command, int third, int fourth) {
 }
 
 HL_EXPORT const char *heapline_objects_start(void) {
-    return heapline_enabled() ? hl_objects_start() : "heapline does not account this process";
+    return heapline_enabled() ? hl_objects_start() : "heapline does not count this process";
 }
 
 HL_EXPORT void heapline_objects_stop(void) {

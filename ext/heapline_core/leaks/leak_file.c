@@ -112,7 +112,7 @@ void hl_leak_file_at_exit(void) {
     at_end.running = 0;
     if (failed)
         hl_say("lost blocks were not looked for in process %d: %s", (int)getpid(),
-               failed == -ECHILD ? "the copy of it in which that is done was killed" : strerror(-failed));
+               failed == -ECHILD ? "the copy of it that searches was killed" : strerror(-failed));
     hl_guard_leave(&hl_thread, saved);
 }
 

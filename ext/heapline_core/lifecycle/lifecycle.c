@@ -87,7 +87,7 @@ static void give_up(void) {
 
 static void flight_was_cut(void) {
     give_up();
-    hl_say("another program cut the flight file of process %d: it runs on without accounting", (int)getpid());
+    hl_say("another program cut the flight file of process %d: it runs on and is not counted", (int)getpid());
 }
 
 /* ---- threads ---- */
@@ -237,7 +237,7 @@ static int become_child(void (*each_chunk)(void (*see)(const struct hl_lane_chun
     if (!failed) failed = hl_lane_after_fork_child(hl_thread.own, inherited);
     if (failed) {
         give_up();
-        hl_say("process %d runs without accounting: %s", (int)getpid(), strerror(-failed));
+        hl_say("process %d is not counted: %s", (int)getpid(), strerror(-failed));
         return failed;
     }
     hl_errand_after_fork_child();
@@ -418,7 +418,7 @@ static void begin(void) {
     } else {
         hl_preload_put_first();
         const int failed = begin_counting();
-        if (failed) hl_say("cannot start: %s: the program runs without accounting", strerror(-failed));
+        if (failed) hl_say("cannot start: %s: the program is not counted", strerror(-failed));
     }
     __atomic_store_n(&heapline_arrival.ready, 1, __ATOMIC_RELEASE);
 }

@@ -104,7 +104,7 @@ static void give_up(const char *why);
 HL_INLINE int zjit_runs(void) {
     return HL_UNLIKELY(hl_ruby_zjit != NULL) && *hl_ruby_zjit;
 }
-static const char OF_ZJIT[] = "this Ruby tells nobody of the objects that ZJIT's code makes";
+static const char OF_ZJIT[] = "this Ruby does not report the objects that ZJIT's code makes";
 
 /* Threads without a lane of their own; what is born inside quiet is in no row. */
 static HL_COLD void born_slow(struct hl_thread *thread, hl_value object) {
@@ -224,7 +224,7 @@ HL_COLD static void give_up(const char *why) {
     hl_ruby.rb_remove_event_hook(born);
     hl_ruby.rb_remove_event_hook(died);
     hl_flight.header->objects_on = 0;
-    if (!hl_options.quiet) hl_say("objects are accounted no longer: %s", why);
+    if (!hl_options.quiet) hl_say("objects are no longer counted: %s", why);
 }
 
 const char *hl_objects_start(void) {
@@ -234,7 +234,7 @@ const char *hl_objects_start(void) {
     if (!hl_ruby_knows_heap())
         return "this Ruby's object heap is unknown to heapline, or HEAPLINE=api says to read nothing of it";
     if (zjit_runs()) return OF_ZJIT;
-    if (!hl_object_heap_fits()) return "this Ruby's object heap is not laid out as its version's is";
+    if (!hl_object_heap_fits()) return "this Ruby's object heap is not laid out as in its version";
     if (make_tables()) return "there is no memory for its tables";
     maker = (uintptr_t)hl_ruby.rb_obj_alloc + 1;
     if (header->objects_ns) {
@@ -266,14 +266,14 @@ static void start_as_asked(void *unused) {
     (void)unused;
     if (!hl_gate.open) return;
     const char *problem = hl_objects_start();
-    if (problem && !hl_options.quiet) hl_say("objects are not accounted: %s", problem);
+    if (problem && !hl_options.quiet) hl_say("objects are not counted: %s", problem);
 }
 
 void hl_objects_ask(void) {
     if (hl_ruby.rb_postponed_job_register_one)
         hl_ruby.rb_postponed_job_register_one(0, start_as_asked, NULL);
     else if (!hl_options.quiet)
-        hl_say("objects are not accounted: this Ruby lacks functions that it needs");
+        hl_say("objects are not counted: this Ruby lacks functions that it needs");
 }
 
 /* ---- for those who ask ---- */

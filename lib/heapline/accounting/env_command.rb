@@ -19,7 +19,7 @@ module Heapline
           ["[Service]", *given.map { |name, value| "Environment=#{quoted("#{name}=#{value}").gsub("%", "%%")}" }]
         end,
         "docker" => lambda do |given|
-          ["# made on this machine; where the image has the gem elsewhere, run heapline env --for docker in it",
+          ["# made on this machine; if the image has the gem elsewhere, run heapline env --for docker inside",
            *given.map { |name, value| "ENV #{name}=#{quoted(value).gsub("$", "\\$")}" }]
         end,
         "procfile" => lambda do |given|
@@ -54,18 +54,18 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("--for PLACE", FORMS.keys, "#{FORMS.keys.join(", ")}: how it is written (shell)") do |place|
+        parser.on("--for PLACE", FORMS.keys, "#{FORMS.keys.join(", ")}: what to write it for (shell)") do |place|
           @form = place
         end
         RunOptions.define(parser, RunOptions::ALL.reject { |one| OF_THE_REPORT.include?(one.key) }, @options)
         parser.separator ""
         parser.separator "There is no report at the end: heapline ps, report and top look at the processes."
-        parser.separator "A shell takes it over with: eval \"$(heapline env)\""
+        parser.separator "Use it in a shell with: eval \"$(heapline env)\""
       end
 
       # The core parts a command that has no unit separator at its spaces.
       def spaced(command)
-        raise Error, "no growth log from here: a path has a space (#{command.tr("\x1f", " ")})" if command.include?(" ")
+        raise Error, "a growth log cannot be started this way: a path has a space (#{command.tr("\x1f", " ")})" if command.include?(" ")
 
         command.tr("\x1f", " ")
       end

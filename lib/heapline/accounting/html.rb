@@ -88,7 +88,7 @@ module Heapline
         return unless left_out.positive? && @selection.top == Html::MOST && shown == Html::MOST
 
         shown, others = [shown, left_out].map { |number| Units.count(number) }
-        "These are the #{shown} sites with the largest figures: #{others} others are in the totals, and in no sum " \
+        "These are the #{shown} sites with the largest figures. #{others} others are in the totals, but in no sum " \
           "below. --top 0 writes all."
       end
 

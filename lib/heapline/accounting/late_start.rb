@@ -59,7 +59,7 @@ module Heapline
       module_eval(FRAMES, "heapline", 1)
 
       REASONS = {
-        Errno::ENOTSUP => "counting neither begins late nor ends where blocks are kept (--blocks, --mwrap)"
+        Errno::ENOTSUP => "counting can neither begin late nor end while blocks are kept (--blocks, --mwrap)"
       }.freeze
 
       def self.reason(error)

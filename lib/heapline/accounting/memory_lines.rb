@@ -61,7 +61,7 @@ module Heapline
         return nil if bytes < @ledger.rss_bytes * LEAST
 
         whose = @ledger.transient_bytes > bytes / 2 ? ", most of it in Ruby's transient heap" : largest
-        "not in RSS: #{Units.bytes(bytes)} that malloc gave out and nobody wrote to#{whose}"
+        "not in RSS: #{Units.bytes(bytes)} that malloc gave out and the program has not touched#{whose}"
       end
 
       # Pages of large blocks are there only once they are touched; of small ones some other block touched them.
@@ -118,7 +118,7 @@ module Heapline
       def moved
         return nil if @snapshot.moved_bytes <= @snapshot.live_bytes * MOVED
 
-        "read while it allocated: bytes are right to #{Units.bytes(@snapshot.moved_bytes)}"
+        "read while it allocated: bytes may be off by #{Units.bytes(@snapshot.moved_bytes)}"
       end
 
       def peak

@@ -25,8 +25,8 @@ module Heapline
       # A sentence.
       def words
         there = bytes ? "#{Units.bytes(bytes)} were there before" : "what was there before"
-        verb = bytes ? "and are" : "is"
-        "counting began #{Units.duration(after)} after the program did: #{there} #{verb} at no line, " \
+        verb = bytes ? "and have" : "has"
+        "counting began #{Units.duration(after)} after the program did: #{there} #{verb} no line, " \
           "#{Units.bytes(bytes_freed)} of it freed since"
       end
 

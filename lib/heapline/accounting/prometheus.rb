@@ -64,7 +64,7 @@ module Heapline
         *Figures::SiteFigures::ALL.select(&:metric).map { |figure| Metric.of(figure, total(figure.figure)) }
       ].freeze
       INFO = Metric.new("process_info", :gauge, nil, "What runs in the process; the value is always 1.")
-      FAILURES = Metric.new("failures", :counter, nil, "What accounting survived, by kind; see the report.")
+      FAILURES = Metric.new("failures", :counter, nil, "Problems while counting, by kind; see the report.")
       LEDGER = Metric.new("ledger", :gauge, "bytes", "Resident memory by what it is used for; the lines add up to it.")
       SITES = Metric.largest(Figures::SiteFigures::ALL, "sites")
       # Of Ruby objects, where they are accounted; value: figure of Objects::Snapshot, and of ObjectSite.

@@ -16,7 +16,7 @@ module Heapline
   # age_total::     GC generations that blocks freed since the baseline lived, added up
   # max_lifespan::  GC generations that the oldest of them lived
   # aged::          number of blocks that age_total and max_lifespan speak of
-  # growth_bytes::  live now less live at the baseline; below 0 where more was freed than allocated
+  # growth_bytes::  live now minus live at the baseline; below 0 where more was freed than allocated
   # growth_blocks:: the same in blocks
   #
   # It is Enumerable over the location's live blocks (`each`), not over its figures, which `to_a` and `to_h` have.

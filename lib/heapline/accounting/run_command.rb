@@ -50,7 +50,7 @@ module Heapline
       def define(parser)
         RunOptions.define(parser, RunOptions::ALL, @options)
         parser.separator ""
-        parser.separator "HEAPLINE=key:value,key:value sets the same: #{RunOptions::KEYS.keys.join(", ")}."
+        parser.separator "HEAPLINE=key:value,key:value sets the same options: #{RunOptions::KEYS.keys.join(", ")}."
       end
 
       # The rest is the command's.

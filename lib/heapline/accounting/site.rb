@@ -8,7 +8,7 @@ module Heapline
     # many, with all values in order.
     #
     # Blocks and calls are counts; *_bytes and bytes_* are requested bytes; age_* are GC generations of freed blocks;
-    # age_ms_* are approximate milliseconds. growth is live now less live at the baseline and may be negative;
+    # age_ms_* are approximate milliseconds. growth is live now minus live at the baseline and may be negative;
     # retained was allocated after the baseline and is still live; temporary blocks were freed within the generation
     # of their birth or the next. since_* count from the baseline (without one: from the start).
     # @api public

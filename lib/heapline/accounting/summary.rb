@@ -8,7 +8,7 @@ module Heapline
   module Accounting
     # What the page says of the process in words: who it was, its totals, what was survived.
     class Summary
-      STATES = { running: "running", exited: "exited", killed: "killed", execed: "went on as another program" }.freeze
+      STATES = { running: "running", exited: "exited", killed: "killed", execed: "became another program" }.freeze
 
       # memory: Processes::ProcessMemory or nil; ledger: Processes::Ledger or nil.
       def initialize(snapshot, memory: nil, ledger: nil)

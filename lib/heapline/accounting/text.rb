@@ -19,9 +19,9 @@ module Heapline
         mismatches: "lines differed from Ruby's own answer: see heapline doctor",
         objects_refused: "objects found the table of objects full: they count as (other)",
         objects_untracked: "objects could not be followed to their end (no memory): they are in no figure",
-        objects_mismatches: "slots were used again without their object's end being seen: it counts as freed then",
-        objects_ractors: "Ractors made objects that are not seen on this Ruby",
-        late_children: "children have counts from later than their fork: more than 128 had not run yet, a child did " \
+        objects_mismatches: "slots were used again before the end of their object was seen: it counts as freed then",
+        objects_ractors: "Ractors made objects that heapline does not see on this Ruby",
+        late_children: "children are counted from later than their fork: more than 128 had not run yet, a child did " \
                        "not run for five seconds, or it was made without libc's fork",
         impossible_sites: "sites show more frees than allocations: their live figures count as 0"
       }.freeze
@@ -98,7 +98,7 @@ module Heapline
         case snapshot.state
         when :killed then "killed (it did not end in an orderly way)"
         when :copied then "as of #{snapshot.taken_at.strftime("%Y-%m-%d %H:%M:%S")}"
-        when :execed then "went on as another program"
+        when :execed then "became another program"
         end
       end
 

@@ -88,7 +88,7 @@ module Heapline
 
       def find
         @function, @place = %w[heapline_arrive heapline_arrival].map { |name| @code.core.address_of(name) }
-        raise Error, "process #{@pid} has heapline of an earlier version in it" unless @function && @place
+        raise Error, "process #{@pid} has an earlier version of heapline in it" unless @function && @place
       end
 
       def read

@@ -25,7 +25,7 @@ module Heapline
       # code: LoadedCode of the process.
       def initialize(pid, code)
         @pid = pid
-        @returning = code.libc.find(RETURNING) or raise Error, "process #{pid} has a C library of no known kind"
+        @returning = code.libc.find(RETURNING) or raise Error, "process #{pid} has an unknown C library"
         avoided = [code.libc, code.loader, *code.allocators].uniq.flat_map(&:ranges)
         @avoided = avoided.flat_map { |range| range.first(2) }.pack("Q*")
         @stopped_ns = @stops = 0

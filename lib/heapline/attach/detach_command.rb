@@ -11,7 +11,7 @@ module Heapline
       include Tree
 
       USAGE_LINE = "detach [options] PID"
-      SUMMARY = "Count a running process no more; its figures stay until it ends"
+      SUMMARY = "Stop counting a running process; its figures stay until it ends"
 
       def call(argv)
         each_process(parse(argv), &:detach)

@@ -81,7 +81,7 @@ module Heapline
 
       def others
         pids = Accounting::FlightDirectory.new(@env).entries.select(&:alive?).map(&:pid).first(5)
-        pids.empty? ? "" : "; under heapline run #{pids.join(", ")}"
+        pids.empty? ? "" : "; heapline counts #{pids.join(", ")}"
       end
 
       # ---- may we ----
@@ -102,7 +102,7 @@ module Heapline
 
         scope = yama
         return "it has capabilities that this command lacks; be root outside of this container" if scope.zero?
-        return "Yama lets no one (kernel.yama.ptrace_scope is 3, until the next boot)" if scope == 3
+        return "Yama allows it to no one (kernel.yama.ptrace_scope is 3, until the next boot)" if scope == 3
 
         "kernel.yama.ptrace_scope is #{scope}; be root, or: sysctl kernel.yama.ptrace_scope=0"
       end
@@ -134,7 +134,7 @@ module Heapline
         reason = machine_reason and return reason
 
         @code = LoadedCode.new(pid)
-        return "has musl for its C library; heapline needs the GNU one there" if @code.musl?
+        return "has musl as its C library; heapline needs glibc there" if @code.musl?
         return "is linked statically: nothing can be loaded into it; start it with heapline" unless loads?
         return "runs no Ruby" unless @code.has?("ruby_version")
 
@@ -167,11 +167,11 @@ module Heapline
 
       def allocator_reason
         allocator = @code.allocators.first
-        return "runs with #{@code.libc.name} of before an update: start it again" if @code.libc.gone
+        return "runs with a #{@code.libc.name} that an update has replaced: start it again" if @code.libc.gone
         return unless allocator && !@code.libraries.include?(allocator)
 
-        "has its allocator linked into #{File.basename(allocator.name)}: its calls cannot be led elsewhere; start it " \
-          "with another"
+        "has its allocator linked into #{File.basename(allocator.name)}: its calls cannot be redirected; start it " \
+          "with another allocator"
       end
 
       # A library is loaded by its path, as the process sees it; where it sees other files, from memory, by /proc.
@@ -180,7 +180,7 @@ module Heapline
         return if @code.core || File.identical?(path, "/proc/#{pid}/root#{path}")
         return if @code.has?("memfd_create") && File.exist?("/proc/#{pid}/root/proc/version")
 
-        "sees other files than this command (a container), and no /proc: run heapline in there, as in: " \
+        "sees other files than this command (a container), and no /proc: run heapline inside, as in: " \
           "docker exec … heapline"
       end
 

@@ -15,8 +15,8 @@ module Heapline
       private
 
       def define_tree(parser)
-        parser.on("--tree", "and the processes that were forked from it") { @options[:tree] = true }
-        parser.on("--timeout S", "wait so many seconds for a safe point (#{format("%g", TIMEOUT)})") do |value|
+        parser.on("--tree", "also the processes that were forked from it") { @options[:tree] = true }
+        parser.on("--timeout S", "wait S seconds for a safe point (#{format("%g", TIMEOUT)})") do |value|
           @options[:timeout] = Figures::Typed.seconds(value, zero: true)
         end
       end

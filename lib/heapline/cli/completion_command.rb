@@ -26,7 +26,7 @@ module Heapline
 
       def define(parser)
         parser.separator "bash: eval \"$(heapline completion bash)\" in ~/.bashrc"
-        parser.separator "zsh:  eval \"$(heapline completion zsh)\" in ~/.zshrc, behind compinit"
+        parser.separator "zsh:  eval \"$(heapline completion zsh)\" in ~/.zshrc, after compinit"
         parser.separator "fish: heapline completion fish > ~/.config/fish/completions/heapline.fish"
       end
     end

@@ -21,7 +21,7 @@ module Heapline
         directory = begin
           Dir.mktmpdir(name)
         rescue ArgumentError, SystemCallError => e
-          raise Error, "no temporary directory can be made: #{Error.reason(e)}; TMPDIR names its place"
+          raise Error, "no temporary directory can be made: #{Error.reason(e)}; set TMPDIR to another place"
         end
         yield directory
       ensure
@@ -153,7 +153,7 @@ module Heapline
       end
 
       def refusal
-        "#{@name}: changes the user, so that the dynamic linker ignores LD_PRELOAD; put heapline behind it: " \
+        "#{@name}: changes the user, so that the dynamic linker ignores LD_PRELOAD; put heapline after it: " \
           "#{@name} heapline …"
       end
     end

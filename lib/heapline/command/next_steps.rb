@@ -17,7 +17,7 @@ module Heapline
 
       # What accounts any program, where a command (its words behind `heapline NAME`) found no Ruby: behind a message.
       def self.any(name, words)
-        "of any program: #{Shellwords.join(["heapline", name, "--any", *words])}"
+        "for any program: #{Shellwords.join(["heapline", name, "--any", *words])}"
       end
 
       # After the report of a process or file that was named `source`. ledger: Processes::Ledger, or nil.
@@ -83,7 +83,7 @@ module Heapline
         [["heapline report #{word} --call-tree", "by which path to the peak?"],
          ["heapline report #{word} --by line --metric temporary", "what is garbage at once?"],
          ["heapline report #{word} --timeline", "when?"],
-         ["heapline report #{word} -o #{page}", "a page to look around in"],
+         ["heapline report #{word} -o #{page}", "an interactive page"],
          ["heapline replay #{word}", "would another allocator help?"]]
       end
 
@@ -103,8 +103,8 @@ module Heapline
         return steps unless copy
 
         file = running ? "#{word}.json" : word
-        steps << ["heapline heap dump #{word} -o #{file}", "all objects, to ask:"] if running
-        steps << ["heapline heap find #{file} #{format("0x%x", copy)} --path", "who holds a copy?"]
+        steps << ["heapline heap dump #{word} -o #{file}", "all objects; then:"] if running
+        steps << ["heapline heap find #{file} #{format("0x%x", copy)} --path", "what holds a copy?"]
       end
 
       # After the exit report: the process and, unless it was kept, its flight file are gone.

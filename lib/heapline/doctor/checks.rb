@@ -18,11 +18,11 @@ module Heapline
       # Of what came of it: state, text, remedy.
       LAYOUTS = {
         known: [:ok, "Ruby's structs are as heapline's table has them for this version"],
-        found: [:ok, "Ruby's structs were found out, not known: %<found>s"],
-        refused: [:note, "Ruby's structs are unknown to heapline and could not be found out: nothing of them is read",
+        found: [:ok, "Ruby's structs were not known, and were found out: %<found>s"],
+        refused: [:note, "Ruby's structs are unknown to heapline and could not be found out: heapline does not read them",
                   "a newer heapline may know this Ruby; please report it with the output of heapline doctor"],
-        unasked: [:note, "HEAPLINE=api asks to read nothing of Ruby's structs", "leave it out to have lines for less"],
-        open: [:note, "Ruby's structs were not compared to the end: no line was seen that shows enough",
+        unasked: [:note, "HEAPLINE=api: heapline does not read Ruby's structs", "without it lines cost less"],
+        open: [:note, "Ruby's structs were not fully compared: no line that was seen shows enough",
                "lines come through Ruby's public API until then"]
       }.freeze
       LAYOUT_MS = 3 # that the comparison may take at the start
@@ -59,7 +59,7 @@ module Heapline
         return ok("Ruby", RUBY_DESCRIPTION) if RUBY_ENGINE == "ruby" && known_ruby?
 
         note("Ruby", "#{RUBY_DESCRIPTION}: unknown to this heapline, which knows CRuby 3.1 to 4.1",
-             "what lies where in it is found out, or left alone: see layout and objects; a newer heapline may know it")
+             "heapline finds its layout or does not read it: see layout and objects; a newer heapline may know it")
       end
 
       def known_ruby?
@@ -103,7 +103,7 @@ module Heapline
         return ok("lines", ATTRIBUTION[way]) if way == :frames
 
         note("lines", way == :public ? "Ruby's public API (slower)" : ATTRIBUTION[way],
-             "the next line says whether this Ruby's frames are unknown; else lines differed from Ruby's: see failures")
+             "the next line says whether this Ruby's frames are unknown; if not, lines differed from Ruby's own: see failures")
       end
 
       # Is what heapline's table says of Ruby's insides so?
@@ -119,7 +119,7 @@ module Heapline
 
         verified = "; #{found[:lines]} lines compared with Ruby's own answers in #{found[:looks]} looks, " \
                    "#{found[:milliseconds].round(2)} ms of processor time (budget: #{LAYOUT_MS})"
-        found[:missing].empty? ? verified : "#{verified}; not found, and done without: #{found[:missing]}"
+        found[:missing].empty? ? verified : "#{verified}; not found, and not used:  #{found[:missing]}"
       end
 
       def lines
@@ -133,9 +133,9 @@ module Heapline
       # The program enables it where that can be done.
       def jit
         return nil unless defined?(RubyVM::YJIT) && RubyVM::YJIT.respond_to?(:enable)
-        return ok("JIT", "what it takes for itself is told apart") if @probe.jit_told?
+        return ok("JIT", "what it takes for itself has a row of its own") if @probe.jit_told?
 
-        note("JIT", "what it takes for itself is at the lines that run meanwhile",
+        note("JIT", "what it takes for itself counts for the lines that run meanwhile",
              "this Ruby's C code calls malloc as Rust's does: compile it without -fno-plt")
       end
 
@@ -148,7 +148,7 @@ module Heapline
         end
 
         note("objects", "Ruby objects cannot be counted here: #{@probe.said || "they were not"}",
-             "malloc is; heap dumps show objects")
+             "malloc is counted; heap dumps show objects")
       end
 
       def on?
@@ -200,7 +200,7 @@ module Heapline
 
       def seccomp
         mode = File.read("/proc/self/status")[/^Seccomp:\s+(\d)/, 1].to_i
-        note("seccomp", "a filter is active (a container?): what it forbids shows above") if mode == 2
+        note("seccomp", "a filter is active (a container?): the lines above show what it forbids") if mode == 2
       rescue SystemCallError
         nil
       end

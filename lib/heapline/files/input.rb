@@ -97,7 +97,7 @@ module Heapline
       left = most
       while (more = chunk)
         chunks << more
-        fail_with("is larger than #{most >> 20} MB: no such file is") if (left -= more.bytesize).negative?
+        fail_with("is larger than #{most >> 20} MB: no file of this kind is") if (left -= more.bytesize).negative?
       end
       chunks.join.force_encoding(Encoding::BINARY)
     end
@@ -148,7 +148,7 @@ module Heapline
 
     # For what unpacks a regular file by itself: the File, at its beginning.
     def descriptor
-      fail_with("is packed and no regular file: unpack it in front of heapline") unless size
+      fail_with("is packed and not a regular file: unpack it first") unless size
 
       @io.tap(&:rewind)
     end

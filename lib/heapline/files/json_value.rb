@@ -18,7 +18,7 @@ module Heapline
     def self.parse(text, name)
       new(JSON.parse(text, max_nesting: NESTING, allow_duplicate_key: true), name)
     rescue JSON::NestingError
-      raise InputError, "#{name} is no JSON of heapline: values lie in one another more than #{NESTING} deep"
+      raise InputError, "#{name} is no JSON of heapline: values are nested more than #{NESTING} deep"
     rescue JSON::ParserError => e
       raise InputError, "#{name} is damaged or no JSON#{place(text, e.message)}"
     end

@@ -22,7 +22,7 @@ module Heapline
       private_class_method :verdicts
       # What goes first where the screen is narrow.
       LEAST = %i[live verdict before].freeze
-      MEANING = { faster: "grow faster", slower: "grow slower", unsure: "cannot be told, too few lines",
+      MEANING = { faster: "grow faster", slower: "grow slower", unsure: "unsure, too few lines",
                   same: "as before" }.freeze
 
       # top: rows (0: all, also those that are as before); directory: paths below it are shown relative to it.

@@ -35,13 +35,13 @@ module Heapline
         parser.on("-o", "--output FILE", "append to FILE (standard output); %p: the pid, %h: the host") do |value|
           @options[:output] = value
         end
-        parser.on("--top N", "sites by growth, by live and by rate each (20)") do |value|
+        parser.on("--top N", "list the first N sites by growth, by live and by rate (20)") do |value|
           @options[:top] = Figures::Typed.count(value)
         end
         parser.on("--rss BYTES", "copy the flight file once RSS reaches BYTES") do |value|
           @options[:rss] = Figures::Typed.bytes(value)
         end
-        parser.on("--log-max BYTES", "of FILE and FILE.1, where its first half goes (100M; 0: no bound)") do |value|
+        parser.on("--log-max BYTES", "size of FILE together with FILE.1, its older half (100M; 0: no limit)") do |value|
           @options[:max] = Figures::Typed.bytes(value)
         end
       end

@@ -69,7 +69,7 @@ module Heapline
       end
       @read = before + source.size.to_i
     rescue InputError => e
-      @problems << "#{e.message}; what lay before it was read"
+      @problems << "#{e.message}; what comes before it was read"
     ensure
       store.feed(rest)
     end

@@ -43,10 +43,10 @@ module Heapline
       LEAST = %i[rate processes live interval growth trend].freeze
       # What is said of lines that were not taken, and of what did not fit.
       NOTES = {
-        damaged: "damaged or torn lines were passed over", foreign: "lines are not of this log",
+        damaged: "damaged or torn lines were skipped", foreign: "lines are not of this log",
         other_version: "lines are as another version of heapline writes them",
-        repeated: "lines repeat others or lie before them", clock_jumps: "times the clock was set; elapsed_s counted",
-        series_given_up: "series that moved least were given up: too many sites in too many processes",
+        repeated: "lines repeat others or come before them", clock_jumps: "times the clock was set; elapsed_s counted",
+        series_given_up: "series that changed least were dropped: too many sites in too many processes",
         processes_refused: "lines are of more processes than are kept",
         strings_refused: "names did not fit"
       }.freeze
@@ -115,7 +115,7 @@ module Heapline
       def table(growth)
         rows = growth.sorted(@sort).map { |series| Row.new(series) }
         shown = @top.zero? ? rows : rows.first(@top)
-        return ["  no site is in the log"] if rows.empty?
+        return ["  the log has no site"] if rows.empty?
 
         table = Table::Rows.new(shown, sort: @sort, terminal: @terminal, directory: @directory,
                                        columns: [*COLUMNS, trend], dispensable: LEAST)

@@ -22,8 +22,8 @@ module Heapline
       FACTS = {
         lines: [COUNT, "lines of one process", "%s or more are needed to judge"],
         step: [ROUND, "height of the largest step", "a step has %s or more"],
-        beside: [ROUND, "growth beside the step", "less than %s: the step is the growth"],
-        certain: [SLOPE, "the least that it grows by, at 99 %% certainty", "growth is more than 0"],
+        beside: [ROUND, "growth besides the step", "less than %s: the step is the growth"],
+        certain: [SLOPE, "the least growth, at 99 %% certainty", "growth is more than 0"],
         rise: [ROUND, "rise of its lowest live bytes", "growth is %s or more"],
         kept: [PERCENT, "of the bytes allocated stay", "with more than %s, load is no reason"],
         faster: [RATE, "does it allocate faster and faster?", "load is a reason only then"],
@@ -49,7 +49,7 @@ module Heapline
                 "It becomes a leak when it goes on growing: look again with a longer log.",
                 ["heapline growth --since 1h LOG", "is it level? Else give the cache a smaller limit"]],
         bloat: ["It grew in one step, and stays there.",
-                "It becomes a leak when growth beside the step makes a quarter of its height.",
+                "It becomes a leak when growth besides the step makes a quarter of its height.",
                 ["heapline rss %<pid>s", "what did the step take? See what the program did at that time"]],
         churn: ["It does not grow; much is allocated there and soon freed.",
                 "It becomes steady when fewer blocks die young, and a leak when its lowest live bytes rise.",
@@ -57,7 +57,7 @@ module Heapline
         steady: ["It does not grow, or no more than load explains.",
                  "It becomes a leak when its lowest live bytes rise for sure, and load does not explain it.",
                  ["heapline growth LOG", "which other lines grow?"]],
-        unsure: ["The log does not tell yet.",
+        unsure: ["The log is too short to tell.",
                  "It gets a verdict with more lines, more time or more GCs.",
                  ["heapline log %<pid>s -o LOG", "log for longer, under load"]]
       }.freeze

@@ -37,15 +37,15 @@ module Heapline
 
       def define(parser)
         kinds = CodeSheet::TITLES.keys
-        parser.on("--by GROUP", kinds, "by #{kinds.join(", ")} alone") { |value| @options[:by] = value }
+        parser.on("--by GROUP", kinds, "by #{kinds.join(", ")} only") { |value| @options[:by] = value }
         parser.on("--top N", "rows of each table (0: all)") { |value| @options[:top] = Figures::Typed.count(value) }
         keys = CodeSheet::SORTS.keys
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
-        parser.on("--after S", "of a PID: look again after S seconds: what grew?") do |value|
+        parser.on("--after S", "for a PID: look again after S seconds: what grew?") do |value|
           @options[:after] = Figures::Typed.seconds(value, zero: true)
         end
-        parser.on("--save FILE", "of a PID: keep what it told, to compare with later") { |path| @options[:save] = path }
-        parser.on("--gc", "of a PID: a full GC in it before, which waits for it") { @options[:gc] = true }
+        parser.on("--save FILE", "for a PID: write the answer to FILE, to compare with it later") { |path| @options[:save] = path }
+        parser.on("--gc", "for a PID: run a full GC in it first; it waits for that") { @options[:gc] = true }
         define_timeout(parser)
         super
       end
@@ -65,7 +65,7 @@ module Heapline
       end
 
       def check(words)
-        raise UsageError, "of which process, or of which heap dump?" if words.empty?
+        raise UsageError, "which process, or which heap dump?" if words.empty?
         raise UsageError, "two to compare at most, not also #{words.drop(2).join(" ")}" if words.size > 2
 
         check_option("--after", words) if @options[:after]

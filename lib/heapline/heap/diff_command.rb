@@ -56,7 +56,7 @@ module Heapline
 
       def words(comparison, sums)
         growth = "growth #{Units.bytes(sums[:growth_bytes])} in #{Units.count(growth(comparison))} objects"
-        return [growth, "two processes: objects are not the same where their address is"] unless sums[:same_process]
+        return [growth, "two processes: the same address is not the same object"] unless sums[:same_process]
 
         return [growth, "#{born(sums)} born", "#{Units.count(sums[:gone_count])} gone"] unless comparison.three?
 
@@ -80,7 +80,7 @@ module Heapline
       def listing(comparison, titled)
         keys = keys(comparison)
         sort = @sort ? SORTS.fetch(@sort) : keys.first
-        raise UsageError, "no --sort #{@sort} of these: #{known(keys)}" unless keys.include?(sort)
+        raise UsageError, "cannot sort these by #{@sort}: #{known(keys)}" unless keys.include?(sort)
 
         rows = rows(comparison.changes, sort)
         shown = @top.zero? ? rows : rows.first(@top)

@@ -28,8 +28,8 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("-o", "--output FILE", "where to; .gz and .zst are packed") { |path| @options[:output] = path }
-        parser.on("--gc", "a full GC in the process before, which waits for it") { @options[:gc] = true }
+        parser.on("-o", "--output FILE", "the file to write; .gz and .zst are packed") { |path| @options[:output] = path }
+        parser.on("--gc", "run a full GC in the process first; it waits for that") { @options[:gc] = true }
         define_timeout(parser)
       end
 

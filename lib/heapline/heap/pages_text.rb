@@ -128,7 +128,7 @@ module Heapline
 
         parts = ["#{counted(none, "page")} (#{Units.bytes(none * pages.page_bytes)}) without a live object",
                  ("#{Units.count(reserve)} more in the VM's reserve" if reserve.positive?)]
-        "#{parts.compact.join(", ")}: Ruby takes them for new objects, and gives back some at each major GC."
+        "#{parts.compact.join(", ")}: Ruby uses them for new objects, and gives back some at each major GC."
       end
 
       def freed(pages)

@@ -47,7 +47,7 @@ module Heapline
       end
 
       def define_values(parser)
-        parser.on("--no-values", "do not show what is in strings") { @options[:values] = false }
+        parser.on("--no-values", "do not show the contents of strings") { @options[:values] = false }
       end
 
       # The one file among `words`, opened; needs: see HeapDump.open.

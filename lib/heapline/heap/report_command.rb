@@ -8,7 +8,7 @@ module Heapline
     # `heapline heap report FILE -o heap.html`: a page on which holders and ways can be followed.
     class ReportCommand < Question
       USAGE_LINE = "heap report [options] FILE -o FILE.html"
-      SUMMARY = "Write a page: treemaps, retained sizes, and the way from a root to each large object"
+      SUMMARY = "Write a page: treemaps, retained sizes, and the path from a root to each large object"
       FORMATS = %w[html].freeze
 
       private

@@ -41,9 +41,9 @@ module Heapline
         parser.on("--since BASELINE", %w[baseline], "`baseline`: only blocks born since the process's last baseline") do
           @options[:since] = true
         end
-        parser.on("--quarantine", "of a command: freed memory is used again later, so that stale pointers hide fewer " \
+        parser.on("--quarantine", "for a command: freed memory is used again later, so that stale pointers hide fewer " \
                                   "losses") { @options[:quarantine] = true }
-        parser.on("--any", "of a command: search programs that are not Ruby too") { @options[:any] = true }
+        parser.on("--any", "for a command: search programs that are not Ruby too") { @options[:any] = true }
         define_loss_rules(parser)
         define_output(parser)
       end
@@ -54,7 +54,7 @@ module Heapline
         parser.on("--top N", "N records of each kind (0: all)") do |value|
           @options[:top] = Figures::Typed.count(value)
         end
-        parser.on("--timeout S", "of a PID: wait S seconds for the answer (60)") do |value|
+        parser.on("--timeout S", "for a PID: wait S seconds for the answer (60)") do |value|
           @options[:timeout] = Figures::Typed.seconds(value, zero: true)
         end
       end

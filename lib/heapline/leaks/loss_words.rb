@@ -8,9 +8,9 @@ module Heapline
     module LossWords
       TITLES = { definite: "definitely lost", indirect: "indirectly lost", possible: "possibly lost",
                  reachable: "still reachable" }.freeze
-      UNSEEN = "the registers of %d threads could not be read (ptrace is not permitted): what only a register points " \
+      UNSEEN = "the registers of %d threads could not be read (ptrace is not permitted): a block that only a register points " \
                "to looks lost"
-      WHOLE = "stacks of fibers count as a whole: where this Ruby keeps them is not known to heapline"
+      WHOLE = "stacks of fibers are searched as a whole: heapline does not know how this Ruby keeps them"
 
       module_function
 
@@ -35,7 +35,7 @@ module Heapline
         grown = leaks.libraries.select { |sum| sum.reachable_bytes >= sum.bytes }
         grown.map do |sum|
           "#{File.basename(sum.path)} lost #{Units.bytes(sum.bytes)}; its reachable memory grew by " \
-            "#{amount(sum.reachable_bytes, sum.reachable_blocks)} since (what a pool lost with its owner is there)"
+            "#{amount(sum.reachable_bytes, sum.reachable_blocks)} since (a pool may still hold what its owner lost)"
         end
       end
 

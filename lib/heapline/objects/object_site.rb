@@ -11,7 +11,7 @@ module Heapline
     # internal::   is it the VM's own (environments, method entries, hidden strings), which no program can get hold of?
     #
     # Counts are objects, *_bytes and slot_bytes_* are bytes of their slots in the object heap (what they hold outside
-    # of it is malloc's, see Site), age_* are GC generations of freed objects. growth is live now less live at the
+    # of it is malloc's, see Site), age_* are GC generations of freed objects. growth is live now minus live at the
     # baseline and may be negative; retained was made after the baseline and is still live; temporary objects were
     # freed within the generation of their birth or the next. since_* count from the baseline (without one: from the
     # start). memsize is what retained objects take with all that they hold outside of the object heap, where that was

@@ -15,7 +15,7 @@ module Heapline
       include RunningProcess
 
       USAGE_LINE = "baseline [options] PID"
-      SUMMARY = "Let a running process count its growth from now on"
+      SUMMARY = "Make a running process count its growth from now on"
       STEP = 0.02
       SAID = 0.25 # seconds after which the user is told that this waits
 

@@ -17,7 +17,7 @@ module Heapline
       include RunningProcess
 
       USAGE_LINE = "rss [options] PID"
-      SUMMARY = "Show where a process's resident memory (RSS) is, as lines that add up"
+      SUMMARY = "Show what a process's resident memory (RSS) is used for, as lines that add up"
 
       def call(argv)
         entry = RunningProcess.find(parse(argv), @env, dead: "it has no RSS", answers: false)
@@ -156,7 +156,7 @@ module Heapline
         free = others.sum(&:free_bytes)
         return nil if free < WORTH
 
-        "#{Units.bytes(free)} are free in #{others.size} arenas beside the main one: MALLOC_ARENA_MAX=2 can save " \
+        "#{Units.bytes(free)} are free in #{others.size} arenas besides the main one: MALLOC_ARENA_MAX=2 can save " \
           "that much at most."
       end
 

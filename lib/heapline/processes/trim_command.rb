@@ -17,7 +17,7 @@ module Heapline
 
       SCHEMA_VERSION = 1
       USAGE_LINE = "trim [options] PID"
-      SUMMARY = "Let a process give freed memory back to the kernel"
+      SUMMARY = "Make a process give freed memory back to the kernel"
 
       def call(argv)
         entry = RunningProcess.find(parse(argv), @env, dead: "it has nothing to give back", ruby: true)

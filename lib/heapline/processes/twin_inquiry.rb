@@ -67,7 +67,7 @@ module Heapline
       def refuse(reader)
         return unless File.exist?(TwinPipe.path(@entry.path, reader)) && Accounting::ProcessIdentity.of(reader)&.alive?
 
-        raise FlightError, "process #{@entry.pid} is asked by process #{reader} already: try again when that is done"
+        raise FlightError, "process #{@entry.pid} is answering process #{reader}: try again when that is done"
       end
 
       # There was an earlier twin. Where its reader was killed, it ends within a second.

@@ -19,8 +19,8 @@ module Heapline
       WHY = {
         stopped: "it is stopped; SIGCONT lets it go on",
         forbidden: "it is idle, and this user may not trace it (ptrace; see /proc/sys/kernel/yama/ptrace_scope, and " \
-                   "whether a debugger does): it answers at its next allocation, or ask as root",
-        no_door: "it is idle, and cannot be visited there (another version of heapline, or of the processor): it " \
+                   "whether a debugger is attached): it answers at its next allocation, or ask as root",
+        no_door: "it is idle, and cannot be visited (another version of heapline, or another processor): it " \
                  "answers at its next allocation"
       }.freeze
 

@@ -31,7 +31,7 @@ module Heapline
 
     # What a recording without room for all events means: Array of String, empty where nothing was lost. count: events.
     def self.losses(count)
-      count.positive? ? ["#{count} events were lost while it was recorded: what is live may be too much"] : []
+      count.positive? ? ["#{count} events were lost while it was recorded: live figures may be too high"] : []
     end
 
     # The path as it was given.

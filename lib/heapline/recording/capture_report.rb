@@ -82,7 +82,7 @@ module Heapline
         return if metric != :freed || @capture.tells_frees?
         raise UsageError, "--metric freed: Ruby's GC frees objects, no line of the program" if @capture.objects?
 
-        raise Error, "#{@path} does not tell who freed: it was recorded by an older heapline"
+        raise Error, "#{@path} does not have the lines that freed: it was recorded by an older heapline"
       end
 
       def name

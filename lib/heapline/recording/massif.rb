@@ -17,7 +17,7 @@ module Heapline
 
       # metric: only the peak is told by this format.
       def initialize(metric: :peak)
-        raise UsageError, "massif tells the peak alone: no --metric #{metric}" unless metric == :peak
+        raise UsageError, "massif shows only the peak: no --metric #{metric}" unless metric == :peak
       end
 
       # Write the text of a Heapline::Capture to `io`.

@@ -33,7 +33,7 @@ module Heapline
         parser.on("--native", "with C frames, between the Ruby frames where they belong") do
           @options[:native] = true
         end
-        parser.on("--objects", "record Ruby objects too, by class (a PID: one that accounts them)") do
+        parser.on("--objects", "record Ruby objects too, by class (a PID: one that counts them)") do
           @options[:objects] = true
         end
         parser.on("--any", "record programs that are not Ruby too, with C frames") do
@@ -42,7 +42,7 @@ module Heapline
         parser.on("--duration S", "end the recording after S seconds; the command goes on") do |value|
           @options[:duration] = Figures::Typed.seconds(value)
         end
-        parser.on("--timeout S", "of a PID: wait S seconds for the process to begin (10)") do |value|
+        parser.on("--timeout S", "for a PID: wait S seconds for the process to begin (10)") do |value|
           @options[:timeout] = Figures::Typed.seconds(value, zero: true)
         end
       end

@@ -11,7 +11,7 @@ module Heapline
       # What a capture can be weighed by: key: what --metric takes, figure: of Recording::Sums.
       METRICS = [
         Figures::Columns::Column.new(key: :peak, title: "at peak", figure: :peak_bytes, unit: :bytes,
-                                     rank: 1, help: "Bytes that were live when most were"),
+                                     rank: 1, help: "Bytes that were live at the moment when most were"),
         Figures::Columns::Column.new(key: :live, title: "at end", figure: :live_bytes, unit: :bytes,
                                      rank: 2, help: "Bytes that are live at the end of the time that is chosen"),
         Figures::Columns::Column.new(key: :allocated, title: "allocated", figure: :bytes_allocated, unit: :bytes,

@@ -56,7 +56,7 @@ module Heapline
           @options[:allocators] = list.compact
           raise UsageError, "which allocators?" if list.compact.empty?
         end
-        parser.on("--env NAME=VALUES", "values of a setting to try beside none; again for others") do |word|
+        parser.on("--env NAME=VALUES", "values of a setting to try, besides none; may be repeated") do |word|
           (@options[:settings] ||= Heapline::Replay::Settings.new).add(word)
         end
       end

@@ -17,7 +17,7 @@ module Heapline
     # that its RSS can be read. Options come from HEAPLINE. Everything goes to stderr or to the file asked for.
     class ExitReportCommand < Command::Base
       USAGE_LINE = "report --exit --fd N"
-      SUMMARY = "Print the report at the end of an accounted program (used by heapline itself)"
+      SUMMARY = "Print the report at the end of a counted program (used by heapline itself)"
 
       def call(argv)
         parse(argv)

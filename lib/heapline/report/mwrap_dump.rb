@@ -59,7 +59,7 @@ module Heapline
       when "dump_fd" then @fd = number(key, value)
       when "dump_min" then @min = number(key, value)
       when "dump_heap" then @heap = number(key, value)
-      else complain("#{key} is unknown here and passed over; there are #{KEYS.join(", ")}")
+      else complain("#{key} is unknown here and ignored; there are #{KEYS.join(", ")}")
       end
     end
 

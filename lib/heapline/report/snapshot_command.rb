@@ -13,7 +13,7 @@ module Heapline
     # The process is not disturbed: only its flight file is read.
     class SnapshotCommand < Command::Base
       USAGE_LINE = "snapshot PID|all -o FILE"
-      SUMMARY = "Keep what a process has counted so far, for report and diff"
+      SUMMARY = "Copy what a process has counted so far to a file, for report and diff"
 
       def call(argv)
         source, *others = parse(argv)
@@ -27,7 +27,7 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("-o", "--output FILE", "where to; %p in it is the PID, and has to be there for all") do |path|
+        parser.on("-o", "--output FILE", "the file to write; %p in it is the PID, and must be there for all") do |path|
           @options[:output] = path
         end
       end

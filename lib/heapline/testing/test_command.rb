@@ -42,14 +42,14 @@ module Heapline
 
       def define(parser)
         parser.on("--fail-on LIST", "growth: run each test that leaves something behind again and again, and fail " \
-                                    "(status 1) where one grows; leaks: look for lost blocks, and fail where a test " \
+                                    "(status 1) if one grows; leaks: look for lost blocks, and fail if a test " \
                                     "lost one") { |list| @options[:fail_on] = failures(list) }
         define_loss_rules(parser)
         parser.on("--by GROUP", "test (unless given) or file") { |by| @options[:by] = group(by) }
         parser.on("--sort KEY", "sort by #{SuiteText::KEYS.join(", ")}") { |key| @options[:sort] = sort(key) }
         define_top(parser, "tests shown", rows: 10)
-        define_format(parser, %w[text json], "text, json: of what is printed at the end, on standard error")
-        parser.on("-o", "--output FILE", "write what is known of all tests to FILE, as JSON") do |file|
+        define_format(parser, %w[text json], "text, json: format of what is printed at the end, on standard error")
+        parser.on("-o", "--output FILE", "write all figures of all tests to FILE, as JSON") do |file|
           @options[:output] = File.expand_path(file)
         end
       end

@@ -54,7 +54,7 @@ module Heapline
       GROUPS = %w[line gem file library tag class].freeze
       SORTS = %i[sites processes].flat_map { |page| Screen::Columns.keys(page) }.uniq.freeze
       ENDINGS = { killed: "was killed (it did not end in an orderly way)", exited: "has exited",
-                  execed: "went on as another program" }.freeze
+                  execed: "became another program" }.freeze
 
       def call(argv)
         wanted, *others = parse(argv)
@@ -81,7 +81,7 @@ module Heapline
         parser.on("--no-merge", "without the processes that were forked from it") { @options[:merged] = false }
         parser.on("--once", "print one frame, with rates over the seconds of --every") { @options[:once] = true }
         define_top(parser, "rows of a printed frame", rows: ROWS)
-        define_format(parser, %w[text json], "text, json: of a printed frame")
+        define_format(parser, %w[text json], "text, json: format of a printed frame")
       end
 
       def seconds(text)
@@ -162,7 +162,7 @@ module Heapline
         remedy = if ending.kept
                    "its counts are kept: heapline report #{ending.pid}"
                  else
-                   "its flight file went with it; started with heapline --keep it stays for heapline report"
+                   "its flight file is gone; with heapline --keep it stays for heapline report"
                  end
         @out.puts "process #{ending.pid} #{ENDINGS.fetch(ending.state)}; #{remedy}"
         Command::OK

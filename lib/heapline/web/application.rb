@@ -93,7 +93,7 @@ module Heapline
       private
 
       def refuse_verb
-        Response.problem(405, "this only shows: GET and HEAD", allow: "GET, HEAD")
+        Response.problem(405, "only GET and HEAD are allowed", allow: "GET, HEAD")
       end
 
       def refuse_stranger

@@ -44,7 +44,7 @@ module Heapline
         figures = OwnFigures.new(resident_bytes: 63_000_000, arenas: [])
         here = snapshot(stacks, others, allocator: "glibc 2.36", figures: figures)
         ledger = Processes::Ledger.new(here, Processes::MemoryMap.parse(recorded("ruby31_threads")))
-        assert_match(/nobody wrote to, in large blocks as of socket\.rb:457 \(62\.91 MB\)/,
+        assert_match(/the program has not touched, in large blocks as of socket\.rb:457 \(62\.91 MB\)/,
                      lines(here, ledger: ledger).join(" "))
       end
 

@@ -57,7 +57,7 @@ module Heapline
         findings = %i[refused open unasked].map { |outcome| found(probe(layout: { outcome: outcome }))["layout"] }
         assert_equal [:note], findings.map(&:state).uniq
         findings.each { |finding| refute_nil finding.remedy }
-        assert_equal "HEAPLINE=api asks to read nothing of Ruby's structs", findings.last.text
+        assert_equal "HEAPLINE=api: heapline does not read Ruby's structs", findings.last.text
       end
 
       def test_wrong_lines_are_a_problem

@@ -57,7 +57,7 @@ module Heapline
 
       def test_two_processes_know_nothing_of_single_objects
         text = shown(Changes.new.sheet([two(leak("Session"), same_process: false)], %w[a b]))
-        assert_match(/two processes: objects are not the same where their address is/, text)
+        assert_match(/two processes: the same address is not the same object/, text)
         refute_match(/born|gone/, text)
       end
 

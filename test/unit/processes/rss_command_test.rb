@@ -124,7 +124,7 @@ module Heapline
         found = told(arenas: ARENAS, returnable_bytes: 8_000_000, free_bytes: 3_000_000, allocator_at: NOW)
         text = shown(figures: found, columns: 200)
         assert_match(/heapline trim 4711 can give back 8\.00 MB \(at most 8\.00 MB\)/, text)
-        assert_match(/2\.00 MB are free in 1 arenas beside the main one/, text)
+        assert_match(/2\.00 MB are free in 1 arenas besides the main one/, text)
         refute_match(/trim|arenas/, shown)
       end
 

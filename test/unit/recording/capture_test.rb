@@ -559,7 +559,7 @@ end
 
 class CaptureLossesTest < Minitest::Test
   def test_what_was_lost
-    assert_equal ["7 events were lost while it was recorded: what is live may be too much"], Heapline::Capture.losses(7)
+    assert_equal ["7 events were lost while it was recorded: live figures may be too high"], Heapline::Capture.losses(7)
   end
 
   def test_nothing_was_lost

@@ -62,7 +62,7 @@ class PlanFileTest < Minitest::Test
     builder.mark(3000, :lost, 12)
     File.binwrite(file, builder.to_s)
     told = Tempfile.create { |plan| PlanFile.make(file, plan) }
-    assert_equal ["12 events were lost while it was recorded: what is live may be too much"], told
+    assert_equal ["12 events were lost while it was recorded: live figures may be too high"], told
   end
 
   private

@@ -22,7 +22,7 @@ class MwrapDumpTest < Minitest::Test
 
   def test_says_what_it_does_not_understand
     _, error = capture_io { Heapline::MwrapDump.new("dump_csv:1,dump_min:many,dump_fd") }
-    assert_equal ["heapline: MWRAP: dump_csv is unknown here and passed over; " \
+    assert_equal ["heapline: MWRAP: dump_csv is unknown here and ignored; " \
                   "there are dump_path, dump_fd, dump_min, dump_heap",
                   "heapline: MWRAP: dump_min needs a number, not \"many\"",
                   "heapline: MWRAP: dump_fd needs a number, not nil"], error.lines.map(&:chomp)

@@ -46,7 +46,7 @@ module Heapline
         @earlier[number]
       end
 
-      # Bytes live now less those live at the start, or at the fork, of the process; whatever baselines came since.
+      # Bytes live now minus those live at the start, or at the fork, of the process; whatever baselines came since.
       def growth_bytes(number)
         @now.live_bytes(number) - (@inherited ? @inherited.base_bytes(number) : 0)
       end

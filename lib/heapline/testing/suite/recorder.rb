@@ -54,7 +54,7 @@ module Heapline
         @lock.synchronize { Heapline.quiet(&) unless @broken }
       rescue SystemCallError, Error => e
         @broken = true
-        Error.say("the tests of process #{Process.pid} are measured no more: #{e.message}")
+        Error.say("the tests of process #{Process.pid} are no longer measured: #{e.message}")
       end
 
       # A lock that another thread held at a fork is free in the child, which has no other thread.

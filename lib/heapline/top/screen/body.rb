@@ -27,7 +27,7 @@ module Heapline
       module Help
         COMMON = [
           ["up down", "choose a row; also j k PgUp PgDn Home End"],
-          ["Enter Esc", "look into the row; go back"],
+          ["Enter Esc", "open the row; go back"],
           ["/", "filter: only rows that contain a text"],
           ["space", "pause, go on"],
           ["b", "growth counts from now on"],

@@ -113,7 +113,7 @@ module Heapline
 
           line = Terminal::Sparkline.text(values, width: @terminal.width - 4, unicode: @terminal.unicode?)
           least, most = values.minmax.map { |value| Units.bytes(value) }
-          ["  live since you look: #{least} to #{most}", "  #{@terminal.style(line, :cyan)}", ""]
+          ["  live while you watch: #{least} to #{most}", "  #{@terminal.style(line, :cyan)}", ""]
         end
 
         def source

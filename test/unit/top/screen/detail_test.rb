@@ -24,7 +24,7 @@ module Heapline
           assert_match(/live 45.00 MB in 9,000 blocks · 5.00 kB each · growth 45.00 MB/, text)
           assert_match(/allocated 59.00 MB in 11,000 calls · 2,000 frees · 45 % of them temporary/, text)
           assert_match(%r{now \+500.00 kB/s live · allocating 900.00 kB/s}, text)
-          assert_match(/live since you look: 40.00 MB to 45.00 MB\n  ▁▅█/, text)
+          assert_match(/live while you watch: 40.00 MB to 45.00 MB\n  ▁▅█/, text)
         end
 
         def test_libraries_gems_and_tags
