@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "../heapline_core/flight/installed_path.h"
+
 const struct hl_span hl_stage_names[HL_STAGES] = {
     [HL_STAGE_START_UP] = {"(start-up)", 10},
     [HL_STAGE_LOADING] = {"(loading)", 9},
@@ -18,46 +20,15 @@ static int ends(struct hl_span text, const char *with) {
     return text.length >= length && memcmp(text.bytes + text.length - length, with, length) == 0;
 }
 
-/* What comes behind the first `part`; without bytes where there is none. */
-static struct hl_span behind(struct hl_span text, const char *part) {
-    const size_t length = strlen(part);
-    const char *found = text.length ? memmem(text.bytes, text.length, part, length) : NULL;
-    if (!found) return (struct hl_span){0};
-    return (struct hl_span){found + length, text.length - (uint32_t)(found + length - text.bytes)};
-}
-
 static int has(struct hl_span text, const char *part) {
-    return behind(text, part).bytes != NULL;
-}
-
-static int is_digit(struct hl_span text) {
-    return text.length && text.bytes[0] >= '0' && text.bytes[0] <= '9';
-}
-
-/* …/gems/rack-3.0.8/… or …/bundler/gems/rack-0123456789ab/… */
-static int is_of_gem(struct hl_span path) {
-    if (has(path, "/bundler/gems/")) return 1;
-    for (struct hl_span rest = behind(path, "/gems/"); rest.bytes; rest = behind(rest, "/gems/")) {
-        const char *slash = memchr(rest.bytes, '/', rest.length);
-        struct hl_span name = {rest.bytes, slash ? (uint32_t)(slash - rest.bytes) : 0};
-        for (name = behind(name, "-"); name.bytes; name = behind(name, "-"))
-            if (is_digit(name)) return 1;
-    }
-    return 0;
-}
-
-/* …/ruby/3.4.0/…, …/ruby/vendor_ruby/… */
-static int is_of_ruby(struct hl_span path) {
-    for (struct hl_span rest = behind(path, "/ruby/"); rest.bytes; rest = behind(rest, "/ruby/"))
-        if (is_digit(rest) || begins(rest, "vendor_ruby/") || begins(rest, "site_ruby/")) return 1;
-    return 0;
+    return hl_path_behind((struct hl_path){text.bytes, text.length}, part).bytes != NULL;
 }
 
 /* What finds and loads files, all that it does. */
 static int is_loader(struct hl_span path) {
     return has(path, "/rubygems.rb") || has(path, "/rubygems/") || has(path, "/bundler.rb") ||
            has(path, "/lib/bundler/") || has(path, "_ruby/bundler/") || has(path, "/gems/bootsnap-") ||
-           has(path, "/gems/zeitwerk-");
+           has(path, "/gems/zeitwerk-") || has(path, "/bundled_gems.rb");
 }
 
 /* A file's own level, or the body of a class or module in it: it runs once, when the file is loaded. A block in it may
@@ -70,7 +41,8 @@ static int is_body(const struct hl_site_place *place) {
 /* libruby, or the program that has it in itself. */
 static int is_vm(struct hl_span library) {
     struct hl_span name = library;
-    for (struct hl_span rest = behind(name, "/"); rest.bytes; rest = behind(name, "/")) name = rest;
+    const char *slash = name.length ? memrchr(name.bytes, '/', name.length) : NULL;
+    if (slash) name = (struct hl_span){slash + 1, name.length - (uint32_t)(slash + 1 - name.bytes)};
     if (begins(name, "libruby")) return has(name, ".so");
     if (!begins(name, "ruby")) return 0;
     for (uint32_t i = 4; i < name.length; i++)
@@ -88,7 +60,7 @@ static enum hl_stage stage_of_line(const struct hl_site_place *place) {
     if (is_first_frame(place)) /* an extension that is loaded looks the same */
         return ends(place->path, ".so") ? HL_STAGE_LOADING : HL_STAGE_START_UP;
     if (begins(place->path, "<internal:") && begins(place->label, "<internal:")) return HL_STAGE_START_UP;
-    if (!is_of_gem(place->path) && !is_of_ruby(place->path)) return HL_STAGE_RUN;
+    if (!hl_path_is_installed((struct hl_path){place->path.bytes, place->path.length})) return HL_STAGE_RUN;
     return is_loader(place->path) || is_body(place) ? HL_STAGE_LOADING : HL_STAGE_RUN;
 }
 

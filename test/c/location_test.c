@@ -241,6 +241,72 @@ static void methods_of_the_vms_own_are_shown_where_it_is_asked_for(void) {
     CHECK_EQUAL(count_at("/app/a.rb", 11), 0);
 }
 
+/* ---- what is loaded (W4) ---- */
+
+static const char DSL[] = "/gems/dsl-1.0/lib/dsl.rb";
+
+/* What was counted at the line, under this label. */
+static uint64_t count_as(const char *path, unsigned line, const char *label) {
+    uint64_t count = 0;
+    for (uint32_t site = HL_SITE_FIRST; site < hl_flight.header->site_count; site++) {
+        size_t length;
+        const struct hl_site_record *record = hl_site_record(site);
+        const char *of = hl_flight_text(record->path, &length);
+        if (record->kind == HL_KIND_RUBY && record->line == line && length == strlen(path) &&
+            memcmp(of, path, length) == 0 && label_is(site, label))
+            count += flight_site(site).allocations;
+    }
+    return count;
+}
+
+/* A method of a gem that a class's body calls, while its file is loaded and afterwards. */
+static void what_a_body_that_is_loaded_calls_is_a_site_of_its_own(void) {
+    begin();
+    struct fake_code *file = fake_ruby_compile("/app/cart.rb", "<top (required)>", 1, 50),
+                     *body = fake_ruby_compile("/app/cart.rb", "<class:Cart>", 1, 50),
+                     *dsl = fake_ruby_compile(DSL, "attribute", 1, 50);
+    for (unsigned i = 0; i < 20; i++) {
+        fake_ruby_push(file, 1);
+        fake_ruby_push(body, 1 + i);
+        fake_ruby_push_c();
+        for (int each = 0; each < 5; each++) allocate_at(dsl, 7);
+        allocate_at(code, 7); /* the application's own */
+        for (int each = 0; each < 2; each++) fake_ruby_pop();
+        allocate_at(dsl, 8); /* not by a class's body */
+        fake_ruby_pop();
+        fake_ruby_push(body, 1); /* not while a file is loaded: the program's own */
+        allocate_at(dsl, 9);
+        fake_ruby_pop();
+    }
+    CHECK_EQUAL(count_as(DSL, 8, "attribute (loading)"), 100);
+    CHECK_EQUAL(count_as(DSL, 8, "attribute"), 0);
+    CHECK_EQUAL(count_as(DSL, 9, "attribute"), 20);
+    CHECK_EQUAL(count_as(DSL, 10, "attribute"), 20);
+    CHECK_EQUAL(count_as("/app/a.rb", 17, "work"), 20);
+    check_flight();
+}
+
+/* What was first met in a body is looked at again at each birth. */
+static void what_was_met_while_loading_counts_as_run_afterwards(void) {
+    enum { TIMES = 100 };
+    begin();
+    struct fake_code *file = fake_ruby_compile("/gems/x-1.0/x.rb", "<top (required)>", 1, 50),
+                     *body = fake_ruby_compile("/gems/x-1.0/x.rb", "<class:Cart>", 1, 50),
+                     *dsl = fake_ruby_compile(DSL, "attribute", 1, 50);
+    fake_ruby_push(file, 1);
+    fake_ruby_push(body, 1);
+    for (int i = 0; i < TIMES; i++) allocate_at(dsl, 7);
+    allocate(); /* in the body itself: its label says so */
+    for (int i = 0; i < 2; i++) fake_ruby_pop();
+    const unsigned asked = fake_ruby.lines_asked;
+    for (int i = 0; i < TIMES; i++) allocate_at(dsl, 7);
+    CHECK(fake_ruby.lines_asked - asked <= 1);
+    CHECK_EQUAL(count_as(DSL, 8, "attribute (loading)"), TIMES);
+    CHECK_EQUAL(count_as(DSL, 8, "attribute"), TIMES);
+    CHECK_EQUAL(count_as("/gems/x-1.0/x.rb", 2, "<class:Cart>"), 1);
+    check_flight();
+}
+
 static void the_public_way_passes_them_over_too(void) {
     core_start("3.4.1", "quiet,public");
     fake_ruby_boot();
@@ -585,6 +651,8 @@ static const struct check_test tests[] = {
     {"a_method_of_the_vms_own_that_nobody_called_stays", a_method_of_the_vms_own_that_nobody_called_stays},
     {"its_caller_may_go", its_caller_may_go},
     {"methods_of_the_vms_own_are_shown_where_it_is_asked_for", methods_of_the_vms_own_are_shown_where_it_is_asked_for},
+    {"what_a_body_that_is_loaded_calls_is_a_site_of_its_own", what_a_body_that_is_loaded_calls_is_a_site_of_its_own},
+    {"what_was_met_while_loading_counts_as_run_afterwards", what_was_met_while_loading_counts_as_run_afterwards},
     {"the_public_way_passes_them_over_too", the_public_way_passes_them_over_too},
     {"freed_code_is_forgotten", freed_code_is_forgotten},
     {"freed_code_is_forgotten_by_lanes_that_settled", freed_code_is_forgotten_by_lanes_that_settled},

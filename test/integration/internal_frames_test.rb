@@ -120,6 +120,48 @@ class InternalFramesTest < Minitest::Test
     assert_includes 70_000..100_000, own.sum(&:live_bytes)
   end
 
+  DSL = <<~RUBY
+    module Dsl
+      def self.added = (@added ||= [])
+      def attribute(size)
+        Dsl.added << ("x" * size)
+      end
+    end
+  RUBY
+
+  # 20 bodies of classes call a gem's line, and then the program does.
+  USES_DSL = <<~RUBY
+    require ENV.fetch("DSL")
+    20.times do |i|
+      File.write("cart\#{i}.rb", "class Cart\#{i}; extend Dsl\nattribute 9_001\nOWN = 'x' * 18_002\nend\n")
+      require File.expand_path("cart\#{i}.rb")
+    end
+    class Main
+      extend Dsl
+      10.times { attribute 9_001 }
+    end
+    extend Dsl
+    10.times { attribute 9_001 }
+  RUBY
+
+  # What a gem's line takes for the body of a class that is loaded is in the row of loading; what it takes when the
+  # program calls it is not, nor is what a line of the application keeps.
+  def test_bodies_that_are_loaded
+    needs_labels
+    file = File.join(workplace, "gems/dsl-1.0/dsl.rb").tap { |path| FileUtils.mkdir_p(File.dirname(path)) }
+    File.write(file, DSL)
+    JITS.each do |jit|
+      run = Dir.chdir(workplace) { fly(USES_DSL, options: jit, env: { "DSL" => file }) }
+      assert run.status.success?, run.error
+      live = run.snapshot.select { |site| site.location.to_s == "#{file}:4" }
+                .group_by { |site| site.location.stage }.transform_values { |sites| sites.sum(&:live_bytes) }
+      assert_equal ["(loading)", nil], live.keys.sort_by(&:to_s).reverse, jit.inspect
+      live.each { |stage, bytes| assert_in_delta 20 * 9_001, bytes, 9_000, "#{jit} #{stage}" }
+      own = run.snapshot.select { |site| site.location.to_s.match?(/cart\d+\.rb:3/) }
+      assert_in_delta 20 * 18_002, own.reject { |site| site.location.stage }.sum(&:live_bytes), 9_000
+    end
+  end
+
   def test_the_public_way
     run = fly_planted(JITS.last, heapline: "keep,api")
     places = run.snapshot.map { |site| site.location.to_s }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "flight/installed_path.h"
 #include "flight/library.h"
 #include "flight/site_table.h"
 #include "platform/lossy_cache.h"
@@ -27,9 +28,18 @@ void hl_location_forget(const void *block, size_t usable) {
     }
 }
 
+/* With its end where code is loaded: the same line is a site besides, and both are printed. */
+static size_t label_of(const struct hl_ruby_line *line, char *label) {
+    static const char LOADING[] = " (loading)";
+    const size_t length = hl_ruby_label(line, label), more = sizeof(LOADING) - 1;
+    if (!line->loading || !length || length + more > HL_LABEL_MAX) return length;
+    memcpy(label + length, LOADING, more);
+    return length + more;
+}
+
 static size_t name_ruby(void *context, char *label, uint32_t *symbol_offset) {
     *symbol_offset = 0;
-    return hl_ruby_label(context, label);
+    return label_of(context, label);
 }
 
 static int is_require(const struct hl_ruby_line *line) {
@@ -39,7 +49,7 @@ static int is_require(const struct hl_ruby_line *line) {
 }
 
 /* Does the line call require? The line of a method that is called so itself does not differ in its label. */
-static int is_loading(const struct hl_ruby_line *line) {
+static int calls_require(const struct hl_ruby_line *line) {
     struct hl_ruby_line itself = *line;
     itself.called = NULL;
     return line->called && is_require(line) && !is_require(&itself);
@@ -47,7 +57,7 @@ static int is_loading(const struct hl_ruby_line *line) {
 
 static uint32_t ruby_site(const struct hl_ruby_line *line, uint16_t library, uint32_t tag) {
     struct hl_site_key key = {.kind = HL_KIND_RUBY, .library = library, .tag = tag, .line = line->line};
-    key.offset = is_loading(line) ? HL_RUBY_LOADING : 0;
+    key.offset = line->loading || calls_require(line) ? HL_RUBY_LOADING : 0;
     key.path = (struct hl_text_view){line->path, line->path_length};
     return hl_site_find(&key, name_ruby, (void *)(uintptr_t)line);
 }
@@ -122,6 +132,7 @@ struct search {
     uint32_t epoch;     /* of the pc, from before the look, so that a free meanwhile makes it stale (K1) */
     const char *called; /* the frame further in that is passed over; NULL: none */
     int cacheable;
+    int loading; /* its site is of loading (W4) */
 };
 
 /* In the place of a site: it is the frame's caller that is meant. */
@@ -129,8 +140,9 @@ static const uint32_t CALLER = UINT32_MAX;
 
 static void keep(const struct search *search, uint32_t site) {
     const struct hl_place place = hl_lane_place(search->lane, site);
+    const uint64_t pc = search->pc | (search->loading ? HL_LOCATION_LOADING : 0);
     keep_in(&search->lane->locations,
-            (struct hl_location_slot){search->pc, search->key, place.site, search->epoch, place.count});
+            (struct hl_location_slot){pc, search->key, place.site, search->epoch, place.count});
 }
 
 static void keep_internal(const struct search *search) {
@@ -144,20 +156,33 @@ static void relabel(uint32_t site, const struct hl_ruby_line *line) {
     struct hl_ruby_line itself = *line;
     struct hl_text_view label = {own, 0};
     itself.called = NULL;
-    if (line->called) label.length = hl_ruby_label(&itself, own);
+    if (line->called) label.length = label_of(&itself, own);
     hl_site_relabel(site, label, name_ruby, (void *)(uintptr_t)line);
+}
+
+/* Of an application's line nothing is loading but its calls of require: what it keeps may be a leak. */
+static int may_load(const struct hl_ruby_line *line) {
+    return hl_path_is_installed((struct hl_path){line->path, line->path_length});
+}
+
+/* What was found of the search's frame while code was loaded holds only while that goes on. */
+static uint32_t found(struct search *search, int loading, uint32_t site) {
+    search->loading = loading && hl_site_record(site)->offset == HL_RUBY_LOADING;
+    return site;
 }
 
 /* The site of the search's frame, through the shared cache; 0 where the frame cannot be told. */
 static uint32_t look(struct search *search) {
-    const uint64_t key = hl_lossy_key(search->pc, (uint64_t)search->library << 32 | search->tag);
+    const int loading = !hl_ruby.public_only && hl_ruby_is_loading(search->frame);
+    const uint64_t pc = search->pc | (loading ? HL_LOCATION_LOADING : 0);
+    const uint64_t key = hl_lossy_key(pc, (uint64_t)search->library << 32 | search->tag);
     const uint64_t internal = hl_lossy_key(search->frame.pc, CALLER);
     char buffer[HL_PATH_MAX];
     struct hl_ruby_line line = {0};
     uint32_t site = hl_lossy_find(&shared, key, search->epoch);
     search->cacheable = 1;
-    if (!site && !(search->pc & HL_LOCATION_OUTERMOST)) site = hl_lossy_find(&shared, internal, search->epoch);
-    if (site) return site;
+    if (site) return found(search, loading, site);
+    if (!(search->pc & HL_LOCATION_OUTERMOST) && hl_lossy_find(&shared, internal, search->epoch)) return CALLER;
     if (hl_location_provider(search->frame, &line, buffer, sizeof(buffer))) return 0;
     line.called = search->called;
     search->cacheable = line.cacheable;
@@ -165,10 +190,11 @@ static uint32_t look(struct search *search) {
         if (line.cacheable) hl_lossy_keep(&shared, internal, search->epoch, CALLER);
         return CALLER;
     }
+    line.loading = loading && may_load(&line);
     site = ruby_site(&line, search->library, search->tag);
     relabel(site, &line);
     if (line.cacheable) hl_lossy_keep(&shared, key, search->epoch, site);
-    return site;
+    return found(search, loading, site);
 }
 
 /* From the search's frame outwards. */
@@ -194,7 +220,7 @@ static uint32_t ruby_site_of(struct search *search) {
 /* What the lane's cache says of a frame; NULL: nothing. */
 HL_INLINE const struct hl_location_slot *known(struct hl_lane *lane, uint64_t pc, uint64_t key) {
     const struct hl_location_slot *slot = hl_location_slot(lane->locations, pc, key);
-    const int is = (slot->pc & ~HL_LOCATION_INTERNAL) == pc && slot->caller == key;
+    const int is = (slot->pc & ~(HL_LOCATION_INTERNAL | HL_LOCATION_LOADING)) == pc && slot->caller == key;
     return is && slot->epoch == hl_location_epoch(pc) ? slot : NULL;
 }
 
@@ -221,6 +247,7 @@ struct hl_place hl_locate_further(struct hl_lane *lane, struct hl_frame frame, u
         slot = known(lane, further.pc ? further.pc | HL_LOCATION_CALLED : outermost, key);
         frame = further;
     }
+    if (slot && slot->pc & HL_LOCATION_LOADING && !hl_ruby_is_loading(frame)) slot = NULL;
     if (slot) return (struct hl_place){slot->site, slot->count};
     return hl_lane_place(lane, hl_locate_slow(lane, caller, 1));
 }

@@ -8,6 +8,10 @@
  * W3  The VM has methods of its own that are written in Ruby, in `<internal:array>` and others. Where one allocates, it
  *     is the line that called it which counts, with its label, as in Ruby's own backtraces; HEAPLINE=internal shows it
  *     itself. In a cache the pc of such a frame says no more than that: the next frame outwards is looked up likewise.
+ * W4  What a line of a gem or of Ruby's library allocates for the body of a class or module that is being loaded
+ *     (`delegate`, `attribute`) is a site of its own, of loading. What is kept of it in a lane's cache holds while such
+ *     a body runs, so each birth looks again, off the hot path. A line whose other site is in the cache counts there
+ *     until that is driven out: what is no loading is never counted as loading.
  * Callable from any thread inside malloc.
  */
 #ifndef HL_LOCATION_H

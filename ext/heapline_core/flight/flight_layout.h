@@ -72,8 +72,8 @@ enum hl_site_kind {
     HL_KIND_NATIVE = 2 /* library + offset, label is the nearest exported symbol */
 };
 
-/* A RUBY record's offset: what `require` took for the line. All else of the line, an autoload's caller too, is a site
- * of its own, with 0. */
+/* A RUBY record's offset: what `require` took for the line, or a gem's line for a body that was being loaded
+ * (location.h, W4). All else of the line, an autoload's caller too, is a site of its own, with 0. */
 enum { HL_RUBY_LOADING = 1 };
 
 struct hl_site_record {

@@ -147,13 +147,29 @@ HL_COLD struct hl_frame hl_ruby_frame_sought(struct hl_known_ecs *known) {
                                *(char **)(ec + HL_EC_STACK) + *(size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *));
 }
 
+static uint64_t kind_of(struct hl_frame frame) {
+    return **(const uint64_t *const *)(frame.frame + HL_FRAME_EP) & HL_FRAME_KIND;
+}
+
 struct hl_frame hl_ruby_caller(struct hl_frame frame) {
     const char *ec = hl_thread.ec;
     const char *end = *(char *const *)(ec + HL_EC_STACK) + *(const size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *);
     const struct hl_frame caller = hl_ruby_frame_below(frame.frame + hl_ruby_frame_size, end);
     if (!caller.pc) return caller;
-    const uint64_t flags = **(const uint64_t *const *)(caller.frame + HL_FRAME_EP);
-    return (flags & HL_FRAME_KIND) == HL_FRAME_DUMMY ? (struct hl_frame){0, NULL} : caller;
+    return kind_of(caller) == HL_FRAME_DUMMY ? (struct hl_frame){0, NULL} : caller;
+}
+
+int hl_ruby_is_loading(struct hl_frame frame) {
+    enum { FAR = 100 }; /* so that a miss of the caches costs the same however deep a stack is */
+    int in_body = 0;
+    if (!frame.frame || kind_of(frame) == HL_FRAME_OF_CLASS || kind_of(frame) == HL_FRAME_OF_FILE) return 0;
+    for (int i = 0; i < FAR; i++) {
+        frame = hl_ruby_caller(frame);
+        if (!frame.pc) return 0;
+        if (kind_of(frame) == HL_FRAME_OF_FILE) return in_body;
+        in_body |= kind_of(frame) == HL_FRAME_OF_CLASS;
+    }
+    return 0;
 }
 
 /* ---- objects ---- */

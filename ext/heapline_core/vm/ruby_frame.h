@@ -28,10 +28,11 @@ struct hl_frame {
     const char *frame;
 };
 
-/* Beside a pc in a cache, which is a multiple of 8 and an address; see location.h, W3. The frame's caller is the place:
- * there is no site. The frame called a method of the VM's own, which gives the label. It is one, and has no caller: the
- * site is its own. */
-static const uint64_t HL_LOCATION_INTERNAL = 1, HL_LOCATION_CALLED = 1ull << 61, HL_LOCATION_OUTERMOST = 1ull << 62;
+/* Beside a pc in a cache, which is a multiple of 8 and an address; see location.h, W3 and W4. The frame's caller is the
+ * place: there is no site. The site is of loading. The frame called a method of the VM's own, which gives the label. It
+ * is one, and has no caller: the site is its own. */
+static const uint64_t HL_LOCATION_INTERNAL = 1, HL_LOCATION_LOADING = 2, HL_LOCATION_CALLED = 1ull << 61,
+                      HL_LOCATION_OUTERMOST = 1ull << 62;
 
 /* What a provider found out about a frame; the text stays valid until the guard is left. */
 struct hl_ruby_line {
@@ -43,6 +44,7 @@ struct hl_ruby_line {
     int ownerless; /* its label is told without the owner of its method: nobody may ask for that now (GC, no GVL) */
     const char *frame;
     const char *called; /* the frame of such a method that this line called, which gives the label; or NULL */
+    int loading;        /* its label says that it ran while code was loaded */
 };
 
 /* Describe the frame: a pointer, so that tests put a fake behind it. 0, or -errno where it cannot be told. */
@@ -129,6 +131,8 @@ HL_INLINE int hl_frame_runs_ruby(const char *frame) {
 struct hl_frame hl_ruby_frame_below(const char *frame, const char *end);
 /* The nearest one outwards of a frame of this thread's, whose ec is proven; not the one that the VM began with. */
 struct hl_frame hl_ruby_caller(struct hl_frame frame);
+/* Was it called, some frames further out, by the body of a class or module in a file that is being loaded? */
+int hl_ruby_is_loading(struct hl_frame frame);
 
 /* The nearest frame that runs Ruby code, from the top of the stack of an ec that is proven: mostly the first (an
  * instruction that allocates) or the second (a method in C that does). 1, and that one; or 0: it has to be sought.

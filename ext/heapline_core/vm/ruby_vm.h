@@ -61,6 +61,8 @@ enum {
     HL_FRAME_OF_C = 0x80,
     HL_FRAME_KIND = 0x7fff0001,
     HL_FRAME_DUMMY = 0x79990001,
+    HL_FRAME_OF_CLASS = 0x33330001, /* the body of a class or module */
+    HL_FRAME_OF_FILE = 0x44440001,  /* a file that is loaded, its own level; the program's is another */
     HL_METHOD_OWNER = 32,
     HL_INTERRUPT_JOB = 4, /* in an ec's interrupts: jobs wait */
 };

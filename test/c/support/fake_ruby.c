@@ -34,8 +34,14 @@ struct object {
     uint64_t flags, klass, words[8];
 };
 
-/* Flags of a method's frame; of one of C code. */
-enum { ENVIRONMENT_LOCAL = 0x11110003, ENVIRONMENT_OF_C = 0x55550083, ENVIRONMENT_WORDS = 3 };
+/* Flags of a method's frame; of the body of a class; of a file that is loaded; of C code. */
+enum {
+    ENVIRONMENT_LOCAL = 0x11110003,
+    ENVIRONMENT_OF_CLASS = 0x33330003,
+    ENVIRONMENT_OF_FILE = 0x44440003,
+    ENVIRONMENT_OF_C = 0x55550083,
+    ENVIRONMENT_WORDS = 3
+};
 
 /* As in Ruby 3.1 to 4.1, where no word came in. */
 enum {
@@ -521,6 +527,11 @@ static const char *base_of(const char *label) {
     return last ? last + 1 : label;
 }
 
+static uintptr_t environment_of(const char *label) {
+    if (strncmp(label, "<class:", 7) == 0) return ENVIRONMENT_OF_CLASS;
+    return strcmp(label, "<top (required)>") == 0 ? ENVIRONMENT_OF_FILE : ENVIRONMENT_LOCAL;
+}
+
 struct fake_code *fake_ruby_compile_as(enum fake_path kind, const char *path, const char *label, unsigned first_line,
                                        unsigned count) {
     struct fake_code *code = allot(sizeof(*code));
@@ -529,7 +540,7 @@ struct fake_code *fake_ruby_compile_as(enum fake_path kind, const char *path, co
     put((char *)code->object + fake_ruby_offset(FAKE_ISEQ, ISEQ_BODY), code->body);
     code->count = count;
     code->encoded = malloc(count * sizeof(uint64_t));
-    code->environment[2] = ENVIRONMENT_LOCAL;
+    code->environment[2] = environment_of(label);
     fill(code, first_line);
     value words[] = {path_object(kind, path), string(base_of(label)), string(label)};
     memcpy(code->body + fake_ruby_offset(FAKE_BODY, BODY_PATHOBJ), words, sizeof(words));

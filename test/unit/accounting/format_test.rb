@@ -114,6 +114,7 @@ module Heapline
       "(loading)" => [[:ruby, "/app/a.rb", 1, "Kernel#require", true], [:ruby, "/r/lib/ruby/3.4.0/x.so", 0, nil],
                       [:ruby, "/r/lib/ruby/3.4.0/rubygems/util.rb", 9, "Gem::Util.glob"],
                       [:ruby, "/g/gems/zeitwerk-2.7.0/lib/zeitwerk/kernel.rb", 26, "Kernel#require"],
+                      [:ruby, "/r/lib/ruby/4.0.0/bundled_gems.rb", 60, "block (2 levels) in replace_require"],
                       [:ruby, "/r/lib/ruby/3.4.0/json.rb", 2, "<top (required)>"],
                       [:ruby, "/g/gems/net-http-0.4.1/lib/a.rb", 3, "<class:Net>"]],
       nil => [[:ruby, "/app/a.rb", 1, "<main>"], [:ruby, "/app/a.rb", 0, "<main>"],
