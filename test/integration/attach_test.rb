@@ -122,7 +122,7 @@ class AttachTest < Minitest::Test
 
   def test_commands
     told = start_ready(program_that(""), "--quiet", "--off")
-    assert_equal ["", "heapline: process PID (ruby) is not counted; heapline attach #{told.pid} begins it\n", 3],
+    assert_equal ["", "heapline: process PID (ruby) is not counted; heapline attach #{told.pid} starts counting\n", 3],
                  say("detach", told.pid)
     assert_match ATTACHED, say("attach", told.pid).first
     assert_equal ["", "heapline: process PID (ruby) is counted already; see it with: heapline top #{told.pid}\n", 3],

@@ -198,7 +198,7 @@ class LateStartTest < Minitest::Test
     assert_operator older.frees, :>, 19_000
     assert_operator older.bytes_freed, :>, 20_000_000
     text = text(snapshot)
-    assert_match(/^  counting began \S+ \w+ after the program did: [\d.]+ MB were there before and are at no/, text)
+    assert_match(/^  counting began \S+ \w+ after the program did: [\d.]+ MB were there before and have no line/, text)
     assert_match(/^  counting ended at \d{4}-/, text)
     refute_match(/not counted/, text)
     json = JSON.parse(StringIO.new.tap { |io| Heapline::Accounting::Json.new.render(snapshot, io) }.string)

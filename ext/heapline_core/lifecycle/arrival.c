@@ -75,7 +75,9 @@ static int start(void) {
     const int failed = hl_lifecycle_start(wish.options);
     if (failed || !find_ruby()) return failed;
     const hl_value error = hl_ruby.rb_errinfo();
+    heapline_quiet_enter(); /* the program does not allocate what this does */
     hl_ruby.rb_protect(show_frames, 0, &state);
+    heapline_quiet_leave();
     if (state) hl_ruby.rb_set_errinfo(error); /* what was not shown stays unproven: lines by Ruby's own functions */
     return 0;
 }

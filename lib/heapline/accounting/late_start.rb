@@ -12,12 +12,11 @@ module Heapline
     # each start begins at 0. objects: account Ruby objects too. keep: the flight file stays after the end of the
     # process.
     #
-    # Returns true; false where it is counted already. Raises NotEnabled where the library cannot be loaded, and Error
-    # in a child of a process in which `stop` was called.
+    # Returns true; false where it is counted already. Raises NotEnabled where the library cannot be loaded.
     def start(objects: false, keep: false)
       Native.load_core(Command::Installation.core)
       begun = Native.start(Accounting::RunOptions.to_env({ objects: objects, keep: keep }))
-      Accounting::LateStart.show_frames if begun
+      quiet { Accounting::LateStart.show_frames } if begun
       begun
     rescue SystemCallError => e
       raise Error, Accounting::LateStart.reason(e)
