@@ -20,6 +20,16 @@ static struct {
     int (*blocks_wait)(void *);
 } core;
 
+/* The core may have been loaded after this extension. */
+static void find_functions(void) {
+    rbhl_check_enabled();
+    if (core.start) return;
+    rbhl_core_function("heapline_leaks_wait", &core.wait);
+    rbhl_core_function("heapline_blocks_start", &core.blocks_start);
+    rbhl_core_function("heapline_blocks_wait", &core.blocks_wait);
+    rbhl_core_function("heapline_leaks_start", &core.start);
+}
+
 struct wait {
     int (*wait)(void *);
     void *handle;
@@ -49,8 +59,8 @@ static VALUE wait_for(int failed, struct wait wait, const char *problem) {
 static VALUE rbhl_leaks(VALUE self, VALUE fd, VALUE since, VALUE reachable, VALUE apart) {
     const int number = NUM2INT(fd);
     const uint64_t generation = NUM2ULL(since);
+    find_functions();
     struct wait wait = {core.wait, NULL, 0};
-    rbhl_check_enabled();
     const int wish = (RTEST(reachable) ? HEAPLINE_LEAKS_REACHABLE : 0) | (RTEST(apart) ? HEAPLINE_LEAKS_APART : 0);
     const int failed = core.start(number, generation, wish, &wait.handle);
     return wait_for(failed, wait, "the search for lost blocks failed");
@@ -60,10 +70,10 @@ static VALUE rbhl_leaks(VALUE self, VALUE fd, VALUE since, VALUE reachable, VALU
  * address, bytes, generation and thread as words of 8 bytes. Raises as `leaks` does. */
 static VALUE rbhl_blocks(VALUE self, VALUE fd, VALUE sites) {
     const int number = NUM2INT(fd);
-    struct wait wait = {core.blocks_wait, NULL, 0};
     VALUE memory;
     Check_Type(sites, T_ARRAY);
-    rbhl_check_enabled();
+    find_functions();
+    struct wait wait = {core.blocks_wait, NULL, 0};
     const long count = RARRAY_LEN(sites);
     uint32_t *numbers = ALLOCV_N(uint32_t, memory, count + 1);
     for (long i = 0; i < count; i++) numbers[i] = NUM2UINT(RARRAY_AREF(sites, i));
@@ -75,10 +85,6 @@ static VALUE rbhl_blocks(VALUE self, VALUE fd, VALUE sites) {
 
 void rbhl_define_leaks(VALUE native, VALUE not_enabled) {
     not_enabled_error = not_enabled; /* registered by rbhl_define_core */
-    rbhl_core_function("heapline_leaks_start", &core.start);
-    rbhl_core_function("heapline_leaks_wait", &core.wait);
-    rbhl_core_function("heapline_blocks_start", &core.blocks_start);
-    rbhl_core_function("heapline_blocks_wait", &core.blocks_wait);
     rb_define_singleton_method(native, "leaks", rbhl_leaks, 4);
     rb_define_singleton_method(native, "blocks", rbhl_blocks, 2);
 }

@@ -195,6 +195,28 @@ class AttachTest < Minitest::Test
     ends_as_it_would(told)
   end
 
+  def test_lost_blocks_since_then
+    told = start_ready(program_that(<<~RUBY))
+      require "fiddle"
+      TAKE = Fiddle::Function.new(Fiddle.dlopen(#{NativePrograms.library("grabber").dump})["grabber_take"],
+                                  [Fiddle::TYPE_LONG], Fiddle::TYPE_VOIDP)
+      def keep(count) = count.times { TAKE.call(4_321) } && GC.start && ($kept << 1)
+    RUBY
+    told.tell(50)
+    session(told).attach({})
+    assert_match(/keeps no blocks: heapline detach #{told.pid}, then heapline attach --blocks #{told.pid}$/,
+                 say("leaks", told.pid)[1])
+    session(told).detach
+    assert_match ATTACHED, say("attach", "--blocks", told.pid).first
+    told.tell(100)
+    out, _, status = say("leaks", told.pid, "--json")
+    records = JSON.parse(out)["records"].select { |record| record["kind"] == "definite" }
+    assert_equal 1, status
+    assert_includes(95..100, records.sum { |record| record["blocks"] })
+    session(told).detach
+    ends_as_it_would(told)
+  end
+
   def test_it_is_recorded_from_then_on
     told = start_ready(program_that(""))
     command = heapline_command("attach", "--record", path("it.hlc"), told.pid.to_s, *PATIENTLY)

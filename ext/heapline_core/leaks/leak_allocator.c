@@ -32,7 +32,7 @@ static int is_program_memory(const struct hl_mapping *mapping) {
 
 /* One of its further heaps lies at a multiple of its size and begins with the address of its arena, the heap before it
  * and its size. */
-static int is_arena(uintptr_t base) {
+int hl_glibc_heap(uintptr_t base) {
     const uint64_t arena = hl_graph_peek(base), before = hl_graph_peek(base + 8), size = hl_graph_peek(base + 16);
     return arena && arena % REGION_BYTES < PAGE && before % REGION_BYTES == 0 && size && size % PAGE == 0 &&
            size <= REGION_BYTES;
@@ -40,7 +40,7 @@ static int is_arena(uintptr_t base) {
 
 static void tell_glibc(const struct telling *telling) {
     for (uintptr_t region = 0; region < HL_REGIONS; region++)
-        if (hl_block_regions[region] && is_arena(region << HL_REGION_SHIFT))
+        if (hl_block_regions[region] && hl_glibc_heap(region << HL_REGION_SHIFT))
             telling->each(telling->context, region << HL_REGION_SHIFT, (region + 1) << HL_REGION_SHIFT);
     for (size_t i = 0; i < telling->roots->mapping_count; i++)
         if (!strcmp(telling->roots->mappings[i].path, "[heap]"))

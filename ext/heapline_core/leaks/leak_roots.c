@@ -10,9 +10,11 @@
 #include "flight/flight.h"
 #include "leaks/leak_allocator.h"
 #include "leaks/leak_objects.h"
+#include "leaks/leak_older.h"
 #include "leaks/leak_stacks.h"
 #include "platform/own_memory.h"
 #include "state/block_map.h"
+#include "state/guard.h"
 #include "vm/native_stack.h"
 #include "vm/ruby_vm.h"
 
@@ -211,6 +213,7 @@ int hl_roots_scan(struct hl_graph *graph, struct hl_roots *roots) {
     if (failed) return failed;
     scan_mappings(&scan);
     scan_registers(&scan);
+    if (hl_started_late) hl_older_scan(graph, roots);
     hl_objects_scan(graph, roots);
     reach_linkers_blocks(&scan);
     hl_graph_spread(graph);

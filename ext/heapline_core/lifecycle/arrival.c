@@ -15,6 +15,7 @@
 #include "platform/platform.h"
 #include "platform/probe.h"
 #include "platform/system_call.h"
+#include "state/guard.h"
 #include "vm/ruby_sleep.h"
 #include "vm/ruby_vm.h"
 
@@ -70,14 +71,19 @@ static hl_value show_frames(hl_value unused) {
     return hl_ruby.rb_funcallv(module, hl_ruby.rb_intern("show_frames"), 0, NULL);
 }
 
+static void be_quiet(int change) {
+    hl_thread.quiet += (uint32_t)change;
+    hl_guard_refresh(&hl_thread);
+}
+
 static int start(void) {
     int state = 0;
     const int failed = hl_lifecycle_start(wish.options);
     if (failed || !find_ruby()) return failed;
     const hl_value error = hl_ruby.rb_errinfo();
-    heapline_quiet_enter(); /* the program does not allocate what this does */
+    be_quiet(1); /* it is not the program that allocates */
     hl_ruby.rb_protect(show_frames, 0, &state);
-    heapline_quiet_leave();
+    be_quiet(-1);
     if (state) hl_ruby.rb_set_errinfo(error); /* what was not shown stays unproven: lines by Ruby's own functions */
     return 0;
 }

@@ -324,6 +324,15 @@ static void tell_what_was_there(void) {
     header->late_ns = age_ns();
 }
 
+/* Where that was asked for, now or at an earlier start; 0 or -errno. */
+static int keep_blocks(void) {
+    if (hl_block_regions) return hl_block_map_begin();
+    if (!hl_options.blocks) return 0;
+    int failed = hl_stack_create();
+    if (!failed) failed = hl_ruby_stack_create();
+    return failed ? failed : hl_block_map_begin();
+}
+
 /* Everything that counting needs; 0 or -errno. */
 static int make_ready(void) {
     char directory[HL_DIRECTORY_BYTES];
@@ -339,9 +348,7 @@ static int make_ready(void) {
     if (!failed) failed = hl_lane_create();
     if (!failed) failed = hl_location_create();
     hl_library_begin();
-    if (!failed && hl_options.blocks) failed = hl_stack_create();
-    if (!failed && hl_options.blocks) failed = hl_ruby_stack_create();
-    if (!failed && hl_options.blocks) failed = hl_block_map_create();
+    if (!failed) failed = keep_blocks();
     if (failed) return failed;
     if (hl_flight.fd >= 0) hl_flight_guard(flight_was_cut);
     hl_text(hl_flight.header->ruby, sizeof(hl_flight.header->ruby), "%s",
@@ -439,7 +446,8 @@ static int become_child_late(void) {
 /* The same flight, sites and lanes; all counts are 0 again. */
 static int begin_again(void) {
     struct hl_flight_header *header = hl_flight.header;
-    const int failed = header->pid == (uint32_t)getpid() ? 0 : become_child_late();
+    int failed = header->pid == (uint32_t)getpid() ? 0 : become_child_late();
+    if (!failed) failed = keep_blocks();
     if (failed) return failed;
     choose_another_key();
     hl_lane_begin_again();
@@ -463,13 +471,18 @@ int hl_lifecycle_start(const char *options) {
     if (hl_life != HL_LIFE_READY && hl_life != HL_LIFE_STOPPED) return -ENOTSUP;
     if (hl_ruby.version && !(hl_ruby.ruby_native_thread_p() && hl_ruby.ruby_thread_has_gvl_p())) return -EPERM;
     const int saved = hl_guard_enter(&hl_thread);
-    hl_options.objects = 0;
+    hl_options.objects = hl_options.blocks = 0;
     hl_options_add(options);
-    hl_options.blocks = hl_options.quarantine = hl_options.off = 0; /* older blocks have no tail */
-    int failed = hl_elders_begin();
+    hl_options.quarantine = hl_options.off = 0;
+    /* Where there is no telling older blocks from free ones (leak_older.h) what only they lead to would look lost. */
+    int failed = hl_options.blocks && !hl_real_chunked ? -ENOSYS : hl_elders_begin();
     hl_started_late = 1;
     if (!failed) failed = hl_life == HL_LIFE_READY ? begin_counting() : begin_again();
-    if (!failed) hl_gate.forwards = 0;
+    if (!failed) {
+        hl_gate.forwards = 0;
+        hl_text(hl_flight.header->options, sizeof(hl_flight.header->options), "%s%s", options,
+                hl_block_regions && !hl_options.blocks ? ",blocks" : "");
+    }
     hl_guard_leave(&hl_thread, saved);
     if (failed || !hl_loaded_late()) return failed;
     hl_door_unloading = hl_location_epochs_move_all;
@@ -489,7 +502,7 @@ int hl_lifecycle_look(void) {
 
 int hl_lifecycle_stop(void) {
     if (!has_flight() || hl_life != HL_LIFE_ACTIVE) return -ESRCH;
-    if (hl_block_tail_size) return -ENOTSUP;
+    if (hl_options.quarantine) return -ENOTSUP; /* blocks rest that the allocator must have back */
     if (hl_ruby.attached && hl_objects_on()) hl_objects_stop();
     hl_door_close();
     const int saved = hl_guard_enter(&hl_thread);

@@ -12,7 +12,15 @@ uint8_t **hl_block_regions;
 uint64_t hl_blocks_missed;
 static void **resting; /* a ring; NULL: none rests */
 
-int hl_block_map_create(void) {
+/* While nothing is counted: blocks that were freed then are marked still. */
+static int forget_all(void) {
+    for (uintptr_t number = 0; number < HL_REGIONS; number++)
+        if (hl_block_regions[number]) madvise(hl_block_regions[number], HL_REGION_BYTES, MADV_DONTNEED);
+    return 0;
+}
+
+int hl_block_map_begin(void) {
+    if (hl_block_regions) return forget_all();
     hl_block_regions = hl_own_memory(HL_REGIONS * sizeof(*hl_block_regions));
     if (!hl_block_regions) return -ENOMEM;
     if (hl_options.quarantine) resting = hl_own_memory(HL_RESTING_BLOCKS * sizeof(*resting));

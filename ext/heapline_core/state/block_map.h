@@ -7,9 +7,10 @@
  * native stack and the Ruby stack that asked for it, and the thread.
  *
  * B1  A mark is set after the block's trailer and tail are written, and taken away before the trailer is erased: what
- * is marked can be read. (From another thread: only while the writer cannot run, as in a forked child.) B2  A byte
- * belongs to one block, so its writers are ordered by the allocator below: plain stores. B3  hl_block_tail_size is set
- * before the first trailer, never changes, and is inherited by forked children. Callable from any thread inside malloc.
+ * is marked can be read. (From another thread: only while the writer cannot run, as in a forked child.)
+ * B2  A byte belongs to one block, so its writers are ordered by the allocator below: plain stores.
+ * B3  hl_block_tail_size is set before the first trailer of a start, stays, and is inherited by forked children.
+ * Callable from any thread inside malloc.
  */
 #ifndef HL_BLOCK_MAP_H
 #define HL_BLOCK_MAP_H
@@ -33,14 +34,14 @@ struct hl_block_tail {
     uint64_t thread : 22;     /* kernel thread id: Linux has none beyond 2^22 */
 };
 
-/* sizeof(struct hl_block_tail) where blocks are kept, else 0 (B3). */
+/* sizeof(struct hl_block_tail) where blocks are kept, or were before a stop, else 0 (B3). */
 extern uint32_t hl_block_tail_size HL_HIDDEN;
 
 /* NULL: no block there yet. */
 extern uint8_t **hl_block_regions HL_HIDDEN;
 
-/* Keep blocks from now on, before the first one; 0 or -ENOMEM. */
-int hl_block_map_create(void);
+/* Keep blocks from now on, before the first one; 0 or -ENOMEM. Where it was done before: none is there any more. */
+int hl_block_map_begin(void);
 
 uint8_t *hl_block_region_make(uintptr_t address);
 

@@ -9,13 +9,13 @@ module Heapline
     # Begin to count in this process: one that was started without heapline, whose library is loaded then, or with
     # `heapline --off` (HEAPLINE=off), or in which `stop` was called. What is allocated from now on is counted
     # exactly; what was there before is at no line, and reports say how much it is. From any thread, again and again:
-    # each start begins at 0. objects: account Ruby objects too. keep: the flight file stays after the end of the
-    # process.
+    # each start begins at 0. objects: count Ruby objects too. blocks: keep each live block findable, as `--blocks`
+    # does; once that was done it goes on with each start. keep: the flight file stays after the end of the process.
     #
     # Returns true; false where it is counted already. Raises NotEnabled where the library cannot be loaded.
-    def start(objects: false, keep: false)
+    def start(objects: false, blocks: false, keep: false)
       Native.load_core(Command::Installation.core)
-      begun = Native.start(Accounting::RunOptions.to_env({ objects: objects, keep: keep }))
+      begun = Native.start(Accounting::RunOptions.to_env({ objects: objects, blocks: blocks, keep: keep }))
       quiet { Accounting::LateStart.show_frames } if begun
       begun
     rescue SystemCallError => e
@@ -24,7 +24,7 @@ module Heapline
 
     # End it: malloc and free are forwarded and nothing more. The flight file stays as it is until the process ends or
     # starts again, and `heapline report PID` reads it. Returns true; false where nothing is counted. Raises NotEnabled
-    # without heapline's library in it, and Error under `--blocks`.
+    # without heapline's library in it, and Error under `--quarantine`.
     def stop
       Native.stop
     rescue SystemCallError => e
@@ -58,7 +58,8 @@ module Heapline
       module_eval(FRAMES, "heapline", 1)
 
       REASONS = {
-        Errno::ENOTSUP => "counting can neither begin late nor end while blocks are kept (--blocks, --mwrap)"
+        Errno::ENOTSUP => "counting cannot end while freed blocks are kept (--quarantine)",
+        Errno::ENOSYS => "blocks can be kept from a late start only over glibc's allocator"
       }.freeze
 
       def self.reason(error)

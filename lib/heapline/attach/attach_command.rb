@@ -17,7 +17,7 @@ module Heapline
         words = parse(argv)
         raise UsageError, "--record is for one process, without --tree" if @options[:record] && @options[:tree]
 
-        status = each_process(words) { |session| session.attach({ objects: @options[:objects] }) }
+        status = each_process(words) { |session| session.attach(@options.slice(:objects, :blocks)) }
         @options[:record] ? record(words) : status
       end
 
@@ -25,6 +25,9 @@ module Heapline
 
       def define(parser)
         parser.on("--objects", "count Ruby objects too, by line and class") { @options[:objects] = true }
+        parser.on("--blocks", "keep each block that is allocated from then on findable, for heapline leaks PID") do
+          @options[:blocks] = true
+        end
         parser.on("--record FILE", "then record every allocation to FILE, as heapline record PID does") do |file|
           @options[:record] = file
         end

@@ -39,9 +39,9 @@ module Heapline
       def check(header)
         return if header[:options].split(",").include?("blocks")
 
-        late = " (one that is counted late cannot)" if header[:late_ns].positive?
-        raise Error, "process #{@entry.pid} keeps no blocks#{late}: start it with HEAPLINE=blocks, or with " \
-                     "`heapline --blocks …`"
+        how = "start it with HEAPLINE=blocks, or with `heapline --blocks …`"
+        how = "heapline detach #{@entry.pid}, then heapline attach --blocks #{@entry.pid}" if header[:late_ns].positive?
+        raise Error, "process #{@entry.pid} keeps no blocks: #{how}"
       end
 
       def path
