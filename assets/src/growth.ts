@@ -8,11 +8,11 @@ const CHARTED = 6;
 const FIRST = 12; // series shown before the rest is asked for
 const MEANINGS: Record<Verdict, string> = {
   leak: "keeps growing across GC generations",
-  cache: "grew and reached a plateau",
+  cache: "grew, and stopped",
   bloat: "grew in one step",
-  churn: "is freed young",
+  churn: "dies young, and much of it",
   steady: "does not grow",
-  unsure: "the log does not tell yet",
+  unsure: "the log is too short to tell",
 };
 
 /** shorten: a location as the table shows it. */

@@ -76,7 +76,7 @@ export class Treemap {
     this.path.replaceChildren(...this.crumbs());
     const tiles = this.rectangles(this.here, width, height).flatMap((node) => this.tile(node) ?? []);
     tiles.find((tile) => !tile.disabled)?.setAttribute("tabindex", "0");
-    this.map.replaceChildren(...(tiles.length > 0 ? tiles : [el("p", { class: "empty" }, "Nothing here has such bytes.")]));
+    this.map.replaceChildren(...(tiles.length > 0 ? tiles : [el("p", { class: "empty" }, "This part has no bytes of this kind.")]));
   }
 
   private get here(): Branch {

@@ -116,10 +116,10 @@ class BrowserCaptureTest < Minitest::Test
     page = open_capture(builder)
     assert_equal "1.00 kB in all", whole(page)
     choose(page, "Thread", "2")
-    assert_equal "100 B in all: what of this thread was live when most was live of all. When it had most itself, " \
-                 "heapline report says with --thread.", whole(page)
+    assert_equal "100 B in all: what was live of this thread at the peak of the whole recording. " \
+                 "heapline report shows its own peak with --thread.", whole(page)
     choose(page, "Tag", "1")
-    assert_match(/this thread and tag was live.*with --thread and --tag\.\z/, whole(page))
+    assert_match(/live of this thread and tag at the peak.*with --thread and --tag\.\z/, whole(page))
     choose(page, "Show", "allocated")
     assert_equal "100 B in all", whole(page)
   end

@@ -127,7 +127,7 @@ class BrowserHeapTest < Minitest::Test
     page.press("/")
     page.type("0x50")
     page.click("tr[data-at='0'] .open")
-    assert_equal ["Held by: the shortest way from a root", "Referenced 2 times"], texts(page, "dialog h3")
+    assert_equal ["Held by: the shortest path from a root", "Referenced 2 times"], texts(page, "dialog h3")
   end
 
   def test_problems_are_shown
@@ -146,7 +146,7 @@ class BrowserHeapTest < Minitest::Test
   def test_nothing_was_dumped
     page = show_heap(HeapValues::Dump.new(Graph.new))
     assert_equal ["0 objects"], texts(page, ".found")
-    assert_equal ["Nothing here has such bytes."], texts(page, ".treemap p")
+    assert_equal ["This part has no bytes of this kind."], texts(page, ".treemap p")
   end
 
   def test_narrow_screens

@@ -57,7 +57,7 @@ class BrowserReportTest < Minitest::Test
   def test_nothing_was_counted
     page = show(snapshot)
     assert_equal ["0 sites"], texts(page, ".found")
-    assert_equal ["Nothing here has such bytes."], texts(page, ".treemap p")
+    assert_equal ["This part has no bytes of this kind."], texts(page, ".treemap p")
   end
 
   def test_a_difference_in_which_memory_was_given_back

@@ -124,7 +124,7 @@ class ReplayTest < Minitest::Test
     {
       "a slot that there is not" => PlanBuilder.new.malloc(5, 1).header(slots: 1),
       "its totals are impossible" => PlanBuilder.new.malloc(0, 1).header(calls: 1 << 40, slots: 1 << 39),
-      "has not the calls that were told" => PlanBuilder.new.malloc(0, 1).raw(0, :malloc, "\0\1".b),
+      "does not have as many calls as its table says" => PlanBuilder.new.malloc(0, 1).raw(0, :malloc, "\0\1".b),
       "a thread that there is not" => PlanBuilder.new.malloc(0, 1).raw(0, :start, "\x09".b),
       "twice" => PlanBuilder.new.malloc(0, 1).malloc(1, 1, thread: 1).raw(0, :start, "\1".b),
       "waits for what never comes" => PlanBuilder.new.malloc(0, 1).malloc(1, 1, thread: 1).wait(1, 9, thread: 0),

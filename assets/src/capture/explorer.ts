@@ -80,7 +80,7 @@ export function explorer(report: CaptureReport, view: View, state: State, others
   const part = (): string => {
     const names = (["thread", "tag"] as const).filter((name) => choice[name] >= 0);
     if (state.metric !== "peak" || names.length === 0) return "";
-    return `: what of this ${names.join(" and ")} was live when most was live of all. When it had most itself, heapline report says with ${names.map((name) => `--${name}`).join(" and ")}.`;
+    return `: what was live of this ${names.join(" and ")} at the peak of the whole recording. heapline report shows its own peak with ${names.map((name) => `--${name}`).join(" and ")}.`;
   };
   const matched = (values: Sums[Metric], whole: number, hits: Uint8Array, matching: Uint8Array): string => {
     const sum = values.reduce((total, value, row) => total + (hits[row] ? value : 0), 0);
@@ -102,7 +102,7 @@ export function explorer(report: CaptureReport, view: View, state: State, others
   });
   const toolbar = el("div", { class: "toolbar" }, search, others,
     select("Show", report.metrics.map(({ key, name }) => [key ?? "", name]), (key) => { state.metric = key; draw(); }, state.metric),
-    select("Paths", [["down", "from callers down"], ["up", "from who allocated"]], (key) => { state.direction = key; draw(); }, state.direction),
+    select("Paths", [["down", "from callers down"], ["up", "from the line that allocated"]], (key) => { state.direction = key; draw(); }, state.direction),
     select("As", [["", "icicle"], ["up", "flame graph"]], (key) => { state.upwards = key === "up"; draw(); }, state.upwards ? "up" : ""),
     which("Thread", "all threads", view.threads, view.rows.thread, choice.thread, (thread) => { state.thread = view.threads[thread]; choose({ thread }); }),
     which("Tag", "all", view.tags, view.rows.tag, choice.tag, (tag) => { state.tag = view.tags[tag]; choose({ tag }); }));

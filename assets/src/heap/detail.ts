@@ -76,7 +76,7 @@ export class Detail {
   private way(): HTMLElement | null {
     const steps = this.nodes.way(this.node);
     if (steps.length < 2) return null;
-    return this.part("Held by: the shortest way from a root", el("ol", { class: "way" }, ...steps.map((step) => el("li", {}, this.step(step)))));
+    return this.part("Held by: the shortest path from a root", el("ol", { class: "way" }, ...steps.map((step) => el("li", {}, this.step(step)))));
   }
 
   private held(): HTMLElement | null {

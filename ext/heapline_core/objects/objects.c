@@ -234,7 +234,7 @@ const char *hl_objects_start(void) {
     if (!hl_ruby_knows_heap())
         return "this Ruby's object heap is unknown to heapline, or HEAPLINE=api says to read nothing of it";
     if (zjit_runs()) return OF_ZJIT;
-    if (!hl_object_heap_fits()) return "this Ruby's object heap is not laid out as in its version";
+    if (!hl_object_heap_fits()) return "this Ruby's object heap differs from that of its version";
     if (make_tables()) return "there is no memory for its tables";
     maker = (uintptr_t)hl_ruby.rb_obj_alloc + 1;
     if (header->objects_ns) {

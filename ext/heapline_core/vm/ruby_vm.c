@@ -252,7 +252,8 @@ void hl_ruby_distrust(const char *reason) {
     if (__atomic_exchange_n(&hl_ruby.public_only, HL_PUBLIC, __ATOMIC_RELAXED) == HL_PUBLIC) return;
     hl_flight.header->attribution = HL_ATTRIBUTION_PUBLIC;
     hl_location_epochs_move(NULL, 0); /* what was cached without a pc */
-    if (!hl_options.quiet) hl_say("%s: lines come through rb_profile_frames, which is slower (see heapline doctor)", reason);
+    if (!hl_options.quiet)
+        hl_say("%s: lines come through rb_profile_frames, which is slower (see heapline doctor)", reason);
 }
 
 int hl_ruby_begins_again(long number) {

@@ -65,7 +65,7 @@ module Heapline
 
       # The core parts a command that has no unit separator at its spaces.
       def spaced(command)
-        raise Error, "a growth log cannot be started this way: a path has a space (#{command.tr("\x1f", " ")})" if command.include?(" ")
+        raise Error, "no growth log this way: a path has a space (#{command.tr("\x1f", " ")})" if command.include?(" ")
 
         command.tr("\x1f", " ")
       end

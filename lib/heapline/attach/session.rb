@@ -24,7 +24,7 @@ module Heapline
         lost: "its thread could not be stopped",
         not_loaded: "its loader did not load heapline's library, or has not finished",
         no_room: "its main thread has no room on its stack",
-        unsafe: "its main thread did not come to a safe place (it waits for a lock, or is in a signal handler); try again",
+        unsafe: "its main thread came to no safe place (it waits for a lock, or is in a signal handler); try again",
         elsewhere: "its main thread waits in a library, not in Ruby; the command takes effect when that returns",
         late: "its main thread did not come to a safe point of Ruby; the command takes effect at the next one"
       }.freeze
@@ -51,7 +51,7 @@ module Heapline
       # End it. What is said of that (String); raises Error.
       def detach
         @target.check(Clock.now + @timeout)
-        fail_with("is not counted; heapline attach #{@pid} starts counting", Nothing) unless @target.code.core && counted?
+        fail_with("is not counted: heapline attach #{@pid} counts it", Nothing) unless @target.code.core && counted?
 
         arrival, answer = ask(Arrival::STOP, "\n")
         check(answer)

@@ -19,7 +19,7 @@ module Heapline
       LAYOUTS = {
         known: [:ok, "Ruby's structs are as heapline's table has them for this version"],
         found: [:ok, "Ruby's structs were not known, and were found out: %<found>s"],
-        refused: [:note, "Ruby's structs are unknown to heapline and could not be found out: heapline does not read them",
+        refused: [:note, "Ruby's structs are unknown to heapline and could not be found out: they are not read",
                   "a newer heapline may know this Ruby; please report it with the output of heapline doctor"],
         unasked: [:note, "HEAPLINE=api: heapline does not read Ruby's structs", "without it lines cost less"],
         open: [:note, "Ruby's structs were not fully compared: no line that was seen shows enough",
@@ -103,7 +103,7 @@ module Heapline
         return ok("lines", ATTRIBUTION[way]) if way == :frames
 
         note("lines", way == :public ? "Ruby's public API (slower)" : ATTRIBUTION[way],
-             "the next line says whether this Ruby's frames are unknown; if not, lines differed from Ruby's own: see failures")
+             "the next line says whether this Ruby's frames are unknown; else lines differed from Ruby's: see failures")
       end
 
       # Is what heapline's table says of Ruby's insides so?
@@ -119,7 +119,7 @@ module Heapline
 
         verified = "; #{found[:lines]} lines compared with Ruby's own answers in #{found[:looks]} looks, " \
                    "#{found[:milliseconds].round(2)} ms of processor time (budget: #{LAYOUT_MS})"
-        found[:missing].empty? ? verified : "#{verified}; not found, and not used:  #{found[:missing]}"
+        found[:missing].empty? ? verified : "#{verified}; not found, and not used: #{found[:missing]}"
       end
 
       def lines

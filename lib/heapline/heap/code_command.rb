@@ -44,7 +44,7 @@ module Heapline
         parser.on("--after S", "for a PID: look again after S seconds: what grew?") do |value|
           @options[:after] = Figures::Typed.seconds(value, zero: true)
         end
-        parser.on("--save FILE", "for a PID: write the answer to FILE, to compare with it later") { |path| @options[:save] = path }
+        parser.on("--save FILE", "for a PID: keep its answer, to compare with later") { |path| @options[:save] = path }
         parser.on("--gc", "for a PID: run a full GC in it first; it waits for that") { @options[:gc] = true }
         define_timeout(parser)
         super

@@ -105,7 +105,7 @@ module Heapline
       end
 
       def sorted(groups)
-        raise UsageError, "cannot sort by #{@sort}: there are no such figures here" if groups.any? { |group| group[figure].nil? }
+        raise UsageError, "no figures to sort by #{@sort}" if groups.any? { |group| group[figure].nil? }
 
         groups.sort_by { |group| [-group[figure], -group.bytes, group.key.to_s] }
       end

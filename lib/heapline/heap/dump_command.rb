@@ -28,7 +28,7 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("-o", "--output FILE", "the file to write; .gz and .zst are packed") { |path| @options[:output] = path }
+        parser.on("-o", "--output FILE", "write to FILE; .gz and .zst are packed") { |path| @options[:output] = path }
         parser.on("--gc", "run a full GC in the process first; it waits for that") { @options[:gc] = true }
         define_timeout(parser)
       end

@@ -8,8 +8,8 @@ module Heapline
     module LossWords
       TITLES = { definite: "definitely lost", indirect: "indirectly lost", possible: "possibly lost",
                  reachable: "still reachable" }.freeze
-      UNSEEN = "the registers of %d threads could not be read (ptrace is not permitted): a block that only a register points " \
-               "to looks lost"
+      UNSEEN = "the registers of %d threads could not be read (ptrace is not permitted): a block to which only a " \
+               "register points looks lost"
       WHOLE = "stacks of fibers are searched as a whole: heapline does not know how this Ruby keeps them"
 
       module_function

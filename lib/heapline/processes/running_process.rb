@@ -45,8 +45,8 @@ module Heapline
         version, allocator = header.values_at(:ruby, :allocator)
         return if allocator.empty? || !version.empty?
 
-        raise Error, "no Ruby runs in process #{entry.pid}, and only Ruby can answer this; report, top, rss, baseline " \
-                     "and record need no Ruby"
+        raise Error, "no Ruby runs in process #{entry.pid}, and only Ruby can answer this; report, top, rss, " \
+                     "baseline and record need no Ruby"
       end
       private_class_method :check_ruby
 

@@ -60,8 +60,8 @@ module Heapline
         return [] if @smaller.zero?
 
         whole, all = [@count - @smaller, @count].map { |count| Units.count(count) }
-        ["The #{whole} largest of #{all} stacks are whole; of the others this page has the line that allocated, not its " \
-         "callers: (smaller stacks)"]
+        ["The #{whole} largest of #{all} stacks are whole; of the others this page has the line that allocated, not " \
+         "its callers: (smaller stacks)"]
       end
 
       private

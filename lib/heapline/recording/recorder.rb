@@ -16,7 +16,7 @@ module Heapline
     def record(path = "heapline-%p.hlc", native: false)
       raise LocalJumpError, "no block given" unless block_given?
 
-      Native.flight_path || raise(Error, "no recording: it needs the directory of a flight file, and there is no flight file")
+      Native.flight_path || raise(Error, "no recording: it needs a flight file, and there is none")
       require "heapline/recording/attendant"
       attendant = quiet { start_recording(path, native ? :native : true) }
       begin

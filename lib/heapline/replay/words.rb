@@ -72,7 +72,7 @@ module Heapline
       end
 
       def unsure
-        return "one allocator has nothing to be compared with: --allocator glibc,jemalloc" if @comparison.variants.size < 2
+        return "one allocator has nothing to compare with: --allocator glibc,jemalloc" if @comparison.variants.size < 2
 
         "too few rounds for a margin of error: --repeat 5 gives a recommendation"
       end

@@ -27,7 +27,7 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("-o", "--output FILE", "the file to write; %p in it is the PID, and must be there for all") do |path|
+        parser.on("-o", "--output FILE", "write to FILE; %p in it is the PID, and must be there for all") do |path|
           @options[:output] = path
         end
       end

@@ -57,7 +57,7 @@ module Heapline
         return "is a heap dump: heapline heap histo #{path}" if head.match?(HEAP_DUMP)
         return program(head, path) if head.start_with?(CORE)
 
-        "is a text, and has no counts of heapline" if !head.start_with?("{", "HEAPLINE") && head.match?(/\A[\t-\r -~]*\z/n)
+        "is a text without counts of heapline" if !head.start_with?("{", "HEAPLINE") && head.match?(/\A[\t-\r -~]*\z/n)
       end
 
       def self.program(head, path)

@@ -91,7 +91,7 @@ module Heapline
         shown = problems.first(PROBLEMS).map { |problem| @terminal.inert(problem) }
         left = problems.size - shown.size
         shown << "and #{Units.count(left)} more" if left.positive?
-        ["  #{@terminal.style("A part of it could not be read; the figures above are of the rest:", :yellow)}",
+        ["  #{@terminal.style("Not all of it could be read; the figures are of the rest:", :yellow)}",
          *shown.map { |line| "    #{line}" }]
       end
     end

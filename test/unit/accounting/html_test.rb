@@ -107,8 +107,8 @@ module Heapline
           JSON.parse(page[%r{id="data">(.*?)</script>}m, 1])
         end
         assert_equal [most, 2], [found["sites"]["line"].size, found["left_out"]]
-        assert_equal ["These are the 50,000 sites with the largest figures: 2 others are in the totals, " \
-                      "and in no sum below. --top 0 writes all."], found["notes"]
+        assert_equal ["These are the 50,000 sites with the largest figures. 2 others are in the totals, " \
+                      "but in no sum below. --top 0 writes all."], found["notes"]
         assert_equal most + 2, data(many, top: 0, source: false)[:sites][:line].size
         assert_equal most, Format.wanted("html").top
         assert_empty data(many, top: 2, source: false)[:notes], "who asked for two knows that there are others"

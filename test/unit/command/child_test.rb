@@ -126,7 +126,7 @@ module Heapline
           File.write("#{directory}/sudo", "#!/bin/sh\n")
           File.chown(1, 1, "#{directory}/sudo")
           File.chmod(0o4755, "#{directory}/sudo")
-          assert_match(/ignores LD_PRELOAD; put heapline behind it/, look("#{directory}/sudo").first)
+          assert_match(/ignores LD_PRELOAD; put heapline after it/, look("#{directory}/sudo").first)
         end
       end
     end

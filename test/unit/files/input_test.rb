@@ -58,7 +58,7 @@ class InputTest < Minitest::Test
       assert_equal text, Input.bytes(file(bytes))
     end
     assert_equal text, Input.new(StringIO.new(Zlib.gzip(text)), "x").all(1 << 20)
-    assert_match(/x is packed and no regular file/, refusal { Input.new(StringIO.new(zstd(text)), "x").chunk })
+    assert_match(/x is packed and not a regular file/, refusal { Input.new(StringIO.new(zstd(text)), "x").chunk })
   end
 
   # What lies before the damage is there.

@@ -58,7 +58,7 @@ module Heapline
             assert_match(/^  It becomes .*\n  next  heapline /, text)
           end
         text = why("/app/leak.rb:1", path)
-        assert_match(/^  yes  \+6.00 MB an hour  the least that it grows by, at 99 % certainty +growth is more/, text)
+        assert_match(/^  yes  \+6.00 MB an hour  the least growth, at 99 % certainty +growth is more/, text)
         assert_match(/^  no +100 %  of the bytes allocated stay +with more than 20 %, load is no reason$/, text)
         assert_match(/^  yes +95 %  of the freed blocks died within a GC +churn has 80 %/, why("churn.rb:5", path))
       end
@@ -72,7 +72,7 @@ module Heapline
         assert_equal 2, heapline("growth", "--why", "leak.rb:1", "--json", log).status
       end
 
-      # What the log does not tell yet is not called anything, and what is missing is said.
+      # What the log is too short to tell is not called anything, and what is missing is said.
       def test_a_log_that_is_too_short
         result = heapline("growth", log(leaking_log(minutes: 5)))
         assert_match(%r{^ +unsure .*/app/leak.rb:1}, result.out)

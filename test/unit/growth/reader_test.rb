@@ -214,7 +214,7 @@ module Heapline
       in_files("a.jsonl.gz" => whole[0, whole.size / 2]) do |_, paths|
         reader = GrowthReader.new(paths)
         assert_operator reader.read.counts[:taken], :>, 0
-        assert_match(/a.jsonl.gz is cut short: .*what lay before it was read/, reader.problems[0])
+        assert_match(/a.jsonl.gz is cut short: .*what comes before it was read/, reader.problems[0])
       end
     end
 

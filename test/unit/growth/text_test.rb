@@ -66,7 +66,7 @@ module Heapline
       end
 
       def test_no_sites
-        assert_match(/no site is in the log/, text(growth_of(log_text(log_line(0, {})))))
+        assert_match(/the log has no site/, text(growth_of(log_text(log_line(0, {})))))
       end
 
       def test_interval

@@ -88,7 +88,7 @@ module Heapline
         assert_equal 4, @task
         assert_match(/^  6 pieces of code/, out)
         assert_match(/^  By the line that had it compiled$/, out)
-        assert_match(/heapline heap find #{Process.pid}\.json 0x20 --path   who holds a copy\?/, out)
+        assert_match(/heapline heap find #{Process.pid}\.json 0x20 --path   what holds a copy\?/, out)
         assert_match(/next  heapline code #{Process.pid} --after 60 /, out)
       end
 
@@ -130,7 +130,7 @@ module Heapline
       end
 
       def test_what_is_no_question
-        { [] => /of which process, or of which heap dump/, %w[1 2 3] => /two to compare at most, not also 3/,
+        { [] => /which process, or which heap dump/, %w[1 2 3] => /two to compare at most, not also 3/,
           %w[--after 5 a.json] => /--after goes with one PID/, %w[--save x 1 2] => /--save goes with one PID/,
           %w[--after 0 1] => /from 0\.1 to 86400/, %w[--gc a.json] => /--gc goes with a PID/,
           %w[-o x.html 1] => /code cannot be written as html/ }.each do |words, said|

@@ -43,7 +43,7 @@ module Heapline
         bare = code(FIRST + CODE.gsub(/,"site":\d/, ""))
         assert_equal %i[totals by_file by_method lacking], sheet(bare).parts.map(&:key)
         assert_equal %i[births malloc], sheet(bare).parts.last.data
-        assert_match(/no --sort malloc of this/, assert_raises(UsageError) { sheet(bare, sort: :malloc) }.message)
+        assert_match(/no figures to sort by malloc/, assert_raises(UsageError) { sheet(bare, sort: :malloc) }.message)
         assert_equal :by_site, sheet(bare, by: :site).parts[1].key
       end
 

@@ -111,7 +111,7 @@ module Heapline
       def test_sorted_by_what_is_not_there
         compared("a", "b", "--sort", "kept")
         assert_equal 2, @result.status
-        assert_match(/no --sort kept of these: growth, objects, born, gone, before, after/, @result.err)
+        assert_match(/cannot sort these by kept: growth, objects, born, gone, before, after/, @result.err)
       end
     end
   end

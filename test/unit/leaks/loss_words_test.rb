@@ -22,8 +22,8 @@ module Heapline
       def test_a_library_whose_reachable_memory_grew
         assert_empty LossWords.growths(leaks)
         grown = Findings::Search.new(**search.to_h, growths: { "/x/libfoo.so" => [1, 2300] })
-        assert_equal ["libfoo.so lost 80 B; its reachable memory grew by 2.30 kB in 1 block since (what a pool lost " \
-                      "with its owner is there)"], LossWords.growths(Findings.new([record], searches: [grown]))
+        assert_equal ["libfoo.so lost 80 B; its reachable memory grew by 2.30 kB in 1 block since (a pool may still " \
+                      "hold what its owner lost)"], LossWords.growths(Findings.new([record], searches: [grown]))
       end
 
       def test_what_is_not_shown_and_what_is_uncertain
@@ -35,7 +35,7 @@ module Heapline
         assert_match(/registers of 2 threads/, said.first)
         assert_match(/3 blocks found no room/, said.last)
         unknown = Findings::Search.new(**search.to_h, fibers_unknown: 1)
-        assert_match(/\Astacks of fibers count as a whole/,
+        assert_match(/\Astacks of fibers are searched as a whole/,
                      LossWords.remarks(Findings.new([], searches: [unknown])).first)
       end
     end

@@ -75,7 +75,7 @@ module Heapline
         File.binwrite(path, [other | (1 << 32)].pack("Q"), AT)
         File.mkfifo(TwinPipe.path(path, other))
         error = assert_raises(FlightError) { read(path) }
-        assert_match(/is asked by process #{other} already/, error.message)
+        assert_match(/is answering process #{other}/, error.message)
         Process.kill(:KILL, other)
         Process.wait(other)
         error = assert_raises(FlightError) { read(path, timeout: 0.05) }

@@ -44,7 +44,7 @@ module Heapline
       def test_what_could_not_be_read
         status, out, = diff(totals: nil)
         assert_equal 1, status
-        assert_match(/run.hlc: it was not brought to its end/, out)
+        assert_match(/run.hlc: it has no end/, out)
       end
 
       def test_what_does_not_go_together

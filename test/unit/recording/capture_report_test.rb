@@ -83,7 +83,7 @@ module Heapline
       def test_a_capture_that_was_cut_short_is_a_problem
         status, out, = report(bytes: Captures.random(1, 400).to_s(totals: nil))
         assert_equal 1, status
-        assert_includes out, "was not brought to its end"
+        assert_includes out, "it has no end"
       end
 
       def test_what_does_not_go_together

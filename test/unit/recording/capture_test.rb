@@ -510,7 +510,7 @@ module Heapline
       builder.mark(0, :lost, 5)
       bytes = builder.to_s(totals: nil)
       Captures.file(bytes) do |path|
-        assert_match(/not brought to its end/, Capture.open(path).problems.first)
+        assert_match(/it has no end/, Capture.open(path).problems.first)
         assert_match(/5 events were lost/, Capture.open(path).problems.last)
       end
       Captures.file(bytes[0..-2]) { |path| assert_match(/the file ends in it/, Capture.open(path).problems.first) }

@@ -15,7 +15,7 @@ module Heapline
         _, err, status = heapline("record", "-o", path("x.hlc"), "false")
         assert_equal 1, status.exitstatus
         assert_equal "heapline: nothing was recorded: neither false nor what it started was a Ruby program " \
-                     "that could be recorded (of any program: heapline record --any -o #{path("x.hlc")} false)\n", err
+                     "that could be recorded (for any program: heapline record --any -o #{path("x.hlc")} false)\n", err
         refute_path_exists path("x.hlc")
       end
 

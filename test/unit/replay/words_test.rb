@@ -49,7 +49,7 @@ class ReplayWordsTest < Minitest::Test
                                                                         replay_variant("b", [{}] * 5)])
     assert_equal [["no difference beyond the noise that is worth a change: stay with a"]], Words.new(same).advice
     alone = Replays::Model::Comparison.new(plan: replay_plan, variants: [replay_variant("a", [{}] * 5)])
-    assert_match(/nothing beside it/, Words.new(alone).advice.join)
+    assert_match(/nothing to compare with/, Words.new(alone).advice.join)
     once = Replays::Model::Comparison.new(plan: replay_plan, variants: [replay_variant("a", [{}])] * 2)
     assert_match(/too few rounds/, Words.new(once).advice.join)
   end

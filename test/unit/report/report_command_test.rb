@@ -74,7 +74,7 @@ module Heapline
       end
 
       # The first bytes of a file => what is said of it.
-      STRANGERS = { "" => "is empty", "some words\n" => "is a text, and has no counts of heapline",
+      STRANGERS = { "" => "is empty", "some words\n" => "is a text without counts of heapline",
                     %({"type":"ROOT", "root":"vm"}\n) => "is a heap dump: heapline heap histo PATH",
                     "\x7FELF#{"\0" * 12}\x04\0" => "is a core file: heapline core PATH",
                     "\x7FELF#{"\0" * 12}\x03\0" => "is a program or library" }.freeze

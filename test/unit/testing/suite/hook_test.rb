@@ -45,6 +45,6 @@ class SuiteHookTest < Minitest::Test
       class ATest < Minitest::Test; def test_a = assert(true); end
     RUBY
     assert_match(/1 runs, 1 assertions, 0 failures, 0 errors/, suite.out)
-    assert_match(/heapline: the tests of process \d+ are measured no more: File exists/, suite.err)
+    assert_match(/heapline: the tests of process \d+ are no longer measured: File exists/, suite.err)
   end
 end
