@@ -131,7 +131,7 @@ class ReplayTest < Minitest::Test
       "a block is resized to nothing" => PlanBuilder.new.malloc(0, 1).realloc(0, 0),
       "an operation is cut short" => PlanBuilder.new.malloc(0, 1).raw(0, :malloc, "\x80".b),
       "in an epoch that there is not" => PlanBuilder.new.malloc(0, 1).raw(0, :epoch, "\x05".b),
-      "an alignment is none" => PlanBuilder.new.aligned(0, 1, 60),
+      "an alignment is not one" => PlanBuilder.new.aligned(0, 1, 60),
       "there is no block in a slot" => PlanBuilder.new.malloc(0, 1).free(0).free(0),
       "while there is a block in it" => PlanBuilder.new.malloc(0, 1).malloc(0, 1),
       "no block of the size" => PlanBuilder.new.malloc(0, 1 << 60)

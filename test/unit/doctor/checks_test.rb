@@ -48,7 +48,7 @@ module Heapline
                      "own answers in 6 looks, 0.35 ms of processor time (budget: 3)", finding.text
         found_out = found(probe(layout: { outcome: :found, found: "frame_size 64", missing: "ec_tag" }))["layout"]
         assert_equal :ok, found_out.state
-        assert_match(/not known: frame_size 64; .*and not used: ec_tag\z/, found_out.text)
+        assert_match(/found out: frame_size 64; .*and not used: ec_tag\z/, found_out.text)
         no_row = found(probe(layout: { outcome: :found, found: "" }))["layout"]
         assert_match(/not known: each as in the newest version in heapline's table; /, no_row.text)
       end
