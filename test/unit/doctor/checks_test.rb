@@ -50,7 +50,7 @@ module Heapline
         assert_equal :ok, found_out.state
         assert_match(/found out: frame_size 64; .*and not used: ec_tag\z/, found_out.text)
         no_row = found(probe(layout: { outcome: :found, found: "" }))["layout"]
-        assert_match(/not known: each as in the newest version in heapline's table; /, no_row.text)
+        assert_match(/found out: each as in the newest version in heapline's table; /, no_row.text)
       end
 
       def test_what_is_not_known_of_ruby
