@@ -37,7 +37,7 @@ module Heapline
 
       def define(parser)
         kinds = CodeSheet::TITLES.keys
-        parser.on("--by GROUP", kinds, "by #{kinds.join(", ")} only") { |value| @options[:by] = value }
+        parser.on("--by GROUP", kinds, "one table, by #{kinds.join(", ")}") { |value| @options[:by] = value }
         parser.on("--top N", "rows of each table (0: all)") { |value| @options[:top] = Figures::Typed.count(value) }
         keys = CodeSheet::SORTS.keys
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }

@@ -140,7 +140,7 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("--under ADDRESS", "what this object holds, and who holds it") { |value| @options[:under] = value }
+        parser.on("--under ADDRESS", "what this object holds, and what holds it") { |value| @options[:under] = value }
         parser.on("--by GROUP", %i[class], "class: what the instances of each class retain together") do |value|
           @options[:by] = value
         end

@@ -160,7 +160,7 @@ module Heapline
     # `heapline heap find FILE ADDRESS|CLASS`: who references it, and the way from a root.
     class FindCommand < Question
       USAGE_LINE = "heap find [options] FILE ADDRESS|CLASS"
-      SUMMARY = "Show who references an object or a class's instances, and the path from a root"
+      SUMMARY = "Show what refers to an object or to a class's instances, and the path from a root"
       ADDRESS = /\A0x\h{1,16}\z/i
 
       private

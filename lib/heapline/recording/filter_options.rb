@@ -11,21 +11,21 @@ module Heapline
 
       # Define them; what was said goes into `options`.
       def self.define(parser, options)
-        parser.on("--from SECONDS", "of a capture: blocks born at SECONDS of it or later") do |value|
+        parser.on("--from SECONDS", "for captures: blocks born at SECONDS or later") do |value|
           options[:from] = Figures::Typed.seconds(value, zero: true)
         end
-        parser.on("--to SECONDS", "of a capture: blocks born before SECONDS of it; it is read until then") do |value|
+        parser.on("--to SECONDS", "for captures: blocks born before SECONDS; read until then") do |value|
           options[:to] = Figures::Typed.seconds(value, zero: true)
         end
-        parser.on("--thread NAME", "of a capture: allocated by this thread (or its number)") do |value|
+        parser.on("--thread NAME", "for captures: allocated by this thread (name or number)") do |value|
           options[:thread] = value
         end
         parser.on("--tag TAG", "only what was allocated under this tag") { |value| options[:tag] = value }
-        parser.on("--lifespan RANGE", "of a capture: lived this many GCs (0-1, 5-), or seconds (0-0.5s)") do |value|
+        parser.on("--lifespan RANGE", "for captures: lived this many GCs (0-1, 5-), or seconds (0-0.5s)") do |value|
           options[:lifespan], options[:in_seconds] = lifespan(value)
         end
-        parser.on("--mappings", "of a capture: memory from mmap in place of malloc's") { options[:mappings] = true }
-        parser.on("--class NAME", "of a capture: Ruby objects of this class") do |value|
+        parser.on("--mappings", "for captures: memory from mmap in place of malloc's") { options[:mappings] = true }
+        parser.on("--class NAME", "for captures: Ruby objects of this class") do |value|
           options[:class_name] = value
         end
       end

@@ -33,7 +33,7 @@ module Heapline
         parser.on("--native", "with C frames, between the Ruby frames where they belong") do
           @options[:native] = true
         end
-        parser.on("--objects", "record Ruby objects too, by class (a PID: one that counts them)") do
+        parser.on("--objects", "record Ruby objects too, by class (for a PID: one that counts them)") do
           @options[:objects] = true
         end
         parser.on("--any", "record programs that are not Ruby too, with C frames") do

@@ -35,9 +35,9 @@ module Heapline
       private
 
       def define(parser)
-        define_rows(parser, keys: Accounting::ChangeColumns::KEYS, formats: FORMATS, captures: "captures")
+        define_rows(parser, keys: Accounting::ChangeColumns::KEYS, formats: FORMATS)
         metrics = Recording::CaptureReport::METRICS - %w[freed]
-        parser.on("--metric NAME", metrics, "of captures: growth of #{metrics.join(", ")}") do |value|
+        parser.on("--metric NAME", metrics, "for captures: growth of #{metrics.join(", ")}") do |value|
           @options[:metric] = value.to_sym
         end
       end

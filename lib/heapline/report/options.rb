@@ -14,8 +14,8 @@ module Heapline
 
       private
 
-      # keys: what --sort takes (Symbols). formats: names of formats. captures: what these have their sums by.
-      def define_rows(parser, keys:, formats:, captures: "a capture")
+      # keys: what --sort takes (Symbols). formats: names of formats.
+      def define_rows(parser, keys:, formats:)
         define_top(parser)
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
         parser.on("--min BYTES", "least live or growth bytes of a row") do |value|
@@ -23,7 +23,7 @@ module Heapline
         end
         others = Recording::CaptureReport::GROUPS
         parser.on("--by GROUP", GROUPS | others,
-                  "sums by #{GROUPS.join(", ")}; of #{captures} also #{(others - GROUPS).join(", ")}") do |value|
+                  "sums by #{GROUPS.join(", ")}; for captures also #{(others - GROUPS).join(", ")}") do |value|
           @options[:by] = value.to_sym
         end
         parser.on("--objects", "Ruby objects by line and class, without the table of malloc") do

@@ -57,14 +57,14 @@ module Heapline
 
       # What only captures have.
       def define_capture(parser)
-        parser.on("--call-tree", "of a capture: call paths") { @options[:call_tree] = true }
-        parser.on("--bottom-up", "of a capture: from the line that allocated to its callers") do
+        parser.on("--call-tree", "for captures: call paths") { @options[:call_tree] = true }
+        parser.on("--bottom-up", "for captures: from the line that allocated to its callers") do
           @options[:call_tree] = @options[:bottom_up] = true
         end
-        parser.on("--flame", "of a capture: call paths as a picture (SVG)") { @options[:flame] = true }
-        parser.on("--timeline", "of a capture: live memory over time") { @options[:timeline] = true }
+        parser.on("--flame", "for captures: call paths as a picture (SVG)") { @options[:flame] = true }
+        parser.on("--timeline", "for captures: live memory over time") { @options[:timeline] = true }
         metrics = Recording::CaptureReport::METRICS
-        parser.on("--metric NAME", metrics, "of a capture: by #{metrics.join(", ")}") do |value|
+        parser.on("--metric NAME", metrics, "for captures: by #{metrics.join(", ")}") do |value|
           @options[:metric] = value.to_sym
         end
         Recording::FilterOptions.define(parser, @options)

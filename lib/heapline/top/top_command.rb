@@ -71,7 +71,7 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("--all", "all processes, one line each (also without PID and NAME)") { @options[:all] = true }
+        parser.on("--all", "all processes, one line each (the default without PID and NAME)") { @options[:all] = true }
         parser.on("--every S", "seconds between two readings (1)") { |value| @options[:every] = seconds(value) }
         parser.on("--sort KEY", "sort by #{SORTS.join(", ")}") { |value| @options[:sort_key] = sort(value) }
         parser.on("--by GROUP", GROUPS, "sums by #{GROUPS.join(", ")}") do |value|
