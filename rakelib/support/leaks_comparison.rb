@@ -97,7 +97,7 @@ module Tasks
       valgrind = Shell.capture("valgrind", "--version").last[/[\d.]+/]
       gcc = Shell.capture("gcc", "-dumpversion").last.strip
       "Ruby #{RUBY_VERSION}, Valgrind #{valgrind}, LeakSanitizer of gcc #{gcc}; " \
-        "median of #{@rounds} round#{"s" if @rounds > 1}, wall clock and processor time."
+        "median of #{@rounds} round#{"s" if @rounds > 1}, elapsed time and processor time."
     end
 
     def summary

@@ -24,7 +24,7 @@ module Heapline
       # syscall; ret
       SYSTEM_CALL = "\x0F\x05\xC3".b
       REASONS = {
-        Errno::EAGAIN => "it may have no further process (ulimit -u, or pids.max of its group)",
+        Errno::EAGAIN => "it may start no more processes (ulimit -u, or pids.max of its group)",
         Errno::ENOMEM => "there is no memory for it (vm.overcommit_memory)",
         Errno::EPERM => "ptrace is forbidden here; in a container: docker run --cap-add SYS_PTRACE",
         Errno::ESRCH => "it ended"
@@ -37,7 +37,7 @@ module Heapline
         pid, *others = words
         raise UsageError, "which process? give one PID" unless pid.to_s.match?(Command::Base::PID) && others.empty?
         raise UsageError, "where to? give -o FILE" unless @options[:output]
-        raise UsageError, "--gc is of --objects: a core is of the process as it is" if @options[:gc]
+        raise UsageError, "--gc needs --objects: a core shows the process as it is" if @options[:gc]
 
         dump(pid.to_i)
         Command::OK
@@ -46,11 +46,11 @@ module Heapline
       private
 
       def define(parser)
-        parser.on("-o", "--output FILE", "where to; .gz and .zst are packed") { |path| @options[:output] = path }
+        parser.on("-o", "--output FILE", "write to FILE; .gz and .zst are packed") { |path| @options[:output] = path }
         parser.on("--objects", "its Ruby objects instead, as heapline heap dump writes them") do
           @options[:objects] = true
         end
-        parser.on("--gc", "of --objects: a full GC in the process before") { @options[:gc] = true }
+        parser.on("--gc", "with --objects: run a full GC in the process first") { @options[:gc] = true }
         parser.on("--timeout S", "wait S seconds for a safe moment (#{format("%g", TIMEOUT)})") do |value|
           @options[:timeout] = Figures::Typed.seconds(value, zero: true)
         end
@@ -118,7 +118,7 @@ module Heapline
       def code
         libc = @target.code.libc
         found = [libc.find(SYSTEM_CALL), libc.find(Call::RETURNING), libc.address_of("_exit")]
-        found.all? ? found : refuse("has a C library of no known kind")
+        found.all? ? found : refuse("has an unknown C library")
       end
     end
   end

@@ -147,9 +147,9 @@ module Heapline
         reason = machine_reason and return reason
 
         @code = LoadedCode.new(pid)
-        return "has no GNU C library to make a copy with; gcore can dump it" unless @code.libc
+        return "does not use the GNU C library; gcore can dump it" unless @code.libc
 
-        "runs with #{@code.libc.name} of before an update; gcore can dump it" if @code.libc.gone
+        "runs with a #{@code.libc.name} that an update has replaced; gcore can dump it" if @code.libc.gone
       rescue Errno::ESRCH, Errno::ENOENT
         "ended"
       end
