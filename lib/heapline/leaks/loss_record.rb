@@ -70,6 +70,7 @@ module Heapline
       self::NO_FRAMES = [].freeze
       include Frozen
 
+      remove_method :ruby_frames # else Ruby warns, with -w, that it is defined twice
       def ruby_frames
         self[:ruby_frames] || LossRecord::NO_FRAMES
       end
