@@ -131,6 +131,8 @@ class AttachTest < Minitest::Test
     assert_equal ["", 0], say("detach", told.pid).drop(1)
     told.tell(1_000_000)
     assert_includes 8_000_000..8_005_000, live(told), "what it held then"
+    assert_empty json_report(told.pid, "--top", "0").fetch("sites").map { |site| site["location"] }.grep(/\Aheapline:/),
+                 "what it evaluated in there"
     ends_as_it_would(told)
   end
 

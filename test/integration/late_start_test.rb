@@ -46,6 +46,7 @@ class LateStartTest < Minitest::Test
     child = run.output.lines[5].to_i
     assert_equal ["false", "false", "true", "false", "true", child.to_s, "true", "false", "false"], run.output.split
     assert_counted(run.snapshot)
+    assert_empty run.snapshot.map { |site| site.location.to_s }.grep(/\Aheapline:/)
     assert_live_identity(run.paths)
     assert_planted(50, 50 * 30_001, site_at(run.snapshot(child), 3), :growth_bytes)
     assert_says(run.snapshot)

@@ -16,7 +16,7 @@ module Heapline
     def start(objects: false, blocks: false, keep: false)
       Native.load_core(Command::Installation.core)
       begun = Native.start(Accounting::RunOptions.to_env({ objects: objects, blocks: blocks, keep: keep }))
-      quiet { Accounting::LateStart.show_frames } if begun
+      Accounting::LateStart.prove if begun
       begun
     rescue SystemCallError => e
       raise Error, Accounting::LateStart.reason(e)
@@ -56,6 +56,14 @@ module Heapline
         end
       RUBY
       module_eval(FRAMES, "heapline", 1)
+
+      # What that allocates is heapline's own.
+      def self.prove
+        depth = Native.quiet_enter
+        show_frames
+      ensure
+        Native.quiet_set(depth - 1)
+      end
 
       REASONS = {
         Errno::ENOTSUP => "counting cannot end while freed blocks are kept (--quarantine)",
