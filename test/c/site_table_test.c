@@ -166,7 +166,10 @@ static void a_methods_label_replaces_a_bodys(void) {
     const struct hl_text_view none = {"", 0};
     core_tables(1000);
     const struct hl_site_key key = ruby_key("/app/a.rb", 1);
-    const uint32_t site = hl_site_find(&key, name_it, class_body);
+    const uint32_t site = hl_site_find(&key, name_it, "");
+    hl_site_relabel(site, none, name_it, "");
+    hl_site_relabel(site, none, name_it, class_body); /* it had none */
+    CHECK(text_is(hl_site_record(site)->label, class_body));
     hl_site_relabel(site, none, name_it, top);
     CHECK(text_is(hl_site_record(site)->label, class_body));
     hl_site_relabel(site, none, name_it, label);

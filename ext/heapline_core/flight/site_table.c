@@ -201,9 +201,9 @@ void hl_site_relabel(uint32_t site, struct hl_text_view instead_of, hl_site_name
     char label[HL_LABEL_MAX];
     uint32_t offset;
     const hl_string_ref before = __atomic_load_n(&record->label, __ATOMIC_RELAXED);
-    if (site < HL_SITE_FIRST || !(is_vague(before) || (before && same_text(before, instead_of)))) return;
+    if (site < HL_SITE_FIRST || (before && !is_vague(before) && !same_text(before, instead_of))) return;
     const size_t length = namer(context, label, &offset);
-    if (length == 0 || label[0] == '<') return;
+    if (length == 0 || (before && label[0] == '<')) return;
     hl_string_ref fresh = intern((struct hl_text_view){label, length});
     if (fresh) __atomic_store_n(&record->label, fresh, __ATOMIC_RELEASE);
 }

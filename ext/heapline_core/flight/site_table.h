@@ -41,8 +41,8 @@ int hl_site_table_create(uint32_t limit);
 /* The site's number; a new one is added. */
 uint32_t hl_site_find(const struct hl_site_key *key, hl_site_namer *namer, void *context);
 
-/* Give the site the label that `namer` finds, where the one it has is `instead_of` or that of a file or class body
- * ("<main>") and the new one is a method's. */
+/* Give the site the label that `namer` finds, where it has none yet (nobody could be asked), or the one it has is
+ * `instead_of` or that of a file or class body ("<main>") and the new one is a method's. */
 void hl_site_relabel(uint32_t site, struct hl_text_view instead_of, hl_site_namer *namer, void *context);
 
 /* The record of a number. */
