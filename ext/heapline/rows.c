@@ -32,9 +32,9 @@ struct cell {
     size_t at; /* in `cells` */
 };
 
-enum column { LOCATION, PATH, LINE, LABEL, LIBRARY, GEM, SYMBOL, KIND, TAG, PLACES, FIGURE = PLACES, MEAN };
-static const char *const column_names[] = {"location", "path",   "lineno", "label", "library",
-                                           "gem",      "symbol", "kind",   "tag"};
+enum column { LOCATION, PATH, LINE, LABEL, LIBRARY, GEM, SYMBOL, FUNCTION, KIND, TAG, PLACES, FIGURE = PLACES, MEAN };
+static const char *const column_names[] = {"location", "path",   "lineno",   "label", "library",
+                                           "gem",      "symbol", "function", "kind",  "tag"};
 
 /* What stands before a column, and which it is. of, per: figures. */
 struct part {
@@ -316,6 +316,13 @@ static void put_gem(struct rows *rows, const struct hl_site_place *place) {
         put_string(&rows->out, asked(rows, "gem", 2, special));
 }
 
+static void put_function(struct rows *rows, const struct hl_site_place *place) {
+    const VALUE values[] = {string_of(place->library), ULL2NUM(place->offset)};
+    VALUE cell = asked(rows, "function", 2, values);
+    put_string(&rows->out, cell);
+    RB_GC_GUARD(cell);
+}
+
 static void put_place(struct rows *rows, enum column column, uint32_t number, const struct hl_site_place *place) {
     static const char *const kinds[] = {"special", "ruby", "native"};
     const int is_ruby = place->kind == HL_KIND_RUBY, is_native = place->kind == HL_KIND_NATIVE;
@@ -347,6 +354,12 @@ static void put_place(struct rows *rows, enum column column, uint32_t number, co
         break;
     case SYMBOL:
         put_text(rows, is_native ? place->label : none);
+        break;
+    case FUNCTION:
+        if (is_native)
+            put_function(rows, place);
+        else
+            put_string(&rows->out, rows->shape.none);
         break;
     case KIND:
         put_text(rows, literal(kinds[place->kind]));
@@ -488,11 +501,12 @@ static VALUE string_at(VALUE shape, const char *key) {
 }
 
 /* write(parts, shape, names) { |text| }: all rows, in pieces of UTF-8. parts: Array of [what stands before, column],
- * where a column is of a place (location, path, lineno, label, library, gem, symbol, kind, tag) or a figure, and of
- * [what stands before, figure, figure] for the one by the other. shape: a Hash of Strings: end: what ends a row;
+ * where a column is of a place (location, path, lineno, label, library, gem, symbol, function, kind, tag) or a figure,
+ * and of [what stands before, figure, figure] for the one by the other. shape: a Hash of Strings: end: what ends a row;
  * between: what stands between two; quote: what stands around texts; none: what stands for nil; special, ends:
  * characters that are not written as they are, anywhere and where a text begins or ends with them. names: who writes
- * all other texts: cell(value), gem(kind, text) and special(number, label) return Strings. */
+ * all other texts: cell(value), gem(kind, text), function(library, offset) and special(number, label) return Strings.
+ */
 static VALUE rbhl_rows_write(VALUE self, VALUE parts, VALUE hash, VALUE names) {
     rb_need_block();
     Check_Type(parts, T_ARRAY);
@@ -511,6 +525,19 @@ static VALUE rbhl_rows_write(VALUE self, VALUE parts, VALUE hash, VALUE names) {
     RB_GC_GUARD(hash);
     RB_GC_GUARD(names);
     return self;
+}
+
+/* natives -> of the rows of native code an Array each: library, offset, symbol. */
+static VALUE rbhl_rows_natives(VALUE self) {
+    const struct rows *rows = whole_rows(self);
+    VALUE natives = rb_ary_new();
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const struct hl_site_place place = hl_site_place(&rows->sums, rows->numbers[i]);
+        if (place.kind != HL_KIND_NATIVE) continue;
+        rb_ary_push(natives,
+                    rb_ary_new_from_args(3, string_of(place.library), ULL2NUM(place.offset), string_of(place.label)));
+    }
+    return natives;
 }
 
 /* empty? -> are there none? */
@@ -532,6 +559,7 @@ void rbhl_define_rows(VALUE native) {
     rb_gc_register_mark_object(rows_class);
     rb_undef_alloc_func(rows_class);
     rb_define_method(rows_class, "write", rbhl_rows_write, 3);
+    rb_define_method(rows_class, "natives", rbhl_rows_natives, 0);
     rb_define_method(rows_class, "empty?", rbhl_rows_empty, 0);
     rb_define_method(rows_class, "release", rbhl_rows_release, 0);
 }

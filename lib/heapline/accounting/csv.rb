@@ -2,6 +2,7 @@
 
 require_relative "snapshot"
 require_relative "flight_rows"
+require_relative "native_places"
 require_relative "../objects/object_figures"
 require_relative "../table/csv"
 require_relative "../table/selection"
@@ -38,7 +39,9 @@ module Heapline
         return rows.write(snapshot.written, io) if snapshot.written
 
         from = @objects ? snapshot.objects : snapshot
-        @selection.of(@by ? from.sums(@by) : from.sites).each do |site|
+        chosen = @selection.of(@by ? from.sums(@by) : from.sites)
+        @functions = NativePlaces.functions(chosen.map(&:location), of_vm: true)
+        chosen.each do |site|
           io.write(Table::CsvLine.of(name(site) + figures(site)))
         end
       ensure
@@ -64,8 +67,8 @@ module Heapline
 
       def place(site)
         place = site.location
-        [place.to_s, place.path, place.lineno, place.label, place.library, place.gem, place.symbol, site.kind&.to_s,
-         site.tag]
+        [place.to_s, place.path, place.lineno, place.label, place.library, place.gem, place.symbol, @functions[place],
+         site.kind&.to_s, site.tag]
       end
 
       def object_place(site)

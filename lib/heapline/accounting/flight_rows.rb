@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "flight"
+require_relative "native_places"
 
 module Heapline
   module Accounting
@@ -8,11 +9,17 @@ module Heapline
     # extension writes them (Native::Rows) and asks here for what it has not got, once for each text.
     class FlightRows
       # What is told of a place, in this order; each is written from a site in the same way.
-      PLACE = %i[location path lineno label library gem symbol kind tag].freeze
+      PLACE = %i[location path lineno label library gem symbol function kind tag].freeze
 
       # What `columns` of a row may be, for these SiteFigures: those of a place, then the figures.
       def self.columns(figures)
         PLACE.map { |name| [name] } + figures.map { |figure| figure.per ? [figure.of, figure.per] : [figure.figure] }
+      end
+
+      # Of native code.
+      def self.place(library, offset, symbol)
+        Places::Location.new(library: Places::BaseName.of(library), library_path: library, label: symbol,
+                             offset: offset)
       end
 
       # columns: as above. before: what stands before each. shape: see Native::Rows#write. The block makes a String
@@ -25,6 +32,9 @@ module Heapline
 
       # Write rows (Native::Rows) to `io`.
       def write(rows, io)
+        places = rows.natives.uniq.to_h { |native| [native.first(2), FlightRows.place(*native)] }
+        functions = NativePlaces.functions(places.values, of_vm: true)
+        @functions = places.transform_values { |place| functions[place] }
         rows.write(@parts, @shape, self) { |text| io.write(text) }
       end
 
@@ -39,6 +49,10 @@ module Heapline
 
       def gem(kind, text)
         cell(FlightSites.gem(kind, text))
+      end
+
+      def function(library, offset)
+        cell(@functions[[library, offset]])
       end
     end
   end

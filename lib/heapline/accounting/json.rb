@@ -8,6 +8,7 @@ require_relative "../table/selection"
 require_relative "../files/json_value"
 require_relative "snapshot"
 require_relative "flight_rows"
+require_relative "native_places"
 
 module Heapline
   module Accounting
@@ -85,10 +86,15 @@ module Heapline
       end
 
       def rows(snapshot)
-        return @selection.of(snapshot.sites).lazy.map { |site| place(site).merge(figures(site)) } unless @by
+        return site_rows(@selection.of(snapshot.sites)) unless @by
 
         names = snapshot.group_by(@by).to_h.invert
         @selection.of(names.keys).map { |sum| { @by => text(names[sum]) }.merge(figures(sum)) }
+      end
+
+      def site_rows(sites)
+        functions = NativePlaces.functions(sites.map(&:location), of_vm: true)
+        sites.lazy.map { |site| place(site, functions).merge(figures(site)) }
       end
 
       # The same rows, written by the extension.
@@ -112,11 +118,11 @@ module Heapline
       end
 
       # By FlightRows::PLACE.
-      def place(site)
+      def place(site, functions)
         location = site.location
         { location: text(location.to_s), path: text(location.path), lineno: location.lineno,
           label: text(location.label), library: text(location.library), gem: gem_of(location),
-          symbol: text(location.symbol), kind: site.kind, tag: text(site.tag) }
+          symbol: text(location.symbol), function: text(functions[location]), kind: site.kind, tag: text(site.tag) }
       end
 
       # Looked for once for each file.

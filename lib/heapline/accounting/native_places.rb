@@ -21,14 +21,19 @@ module Heapline
                 /\A(?:onig|rb_reg|rb_backref)/ => "regular expressions", /\A(?:rb_io|rb_file|rb_dir)/ => "files",
                 /\Arb_(?:require|feature|load|provide)/ => "loading of code" }.freeze
 
-      # The rows, in their order, with "parse  parser.c:120" for a label where that is known. of_vm: of the VM's code
+      # The rows, in their order, with "parse  parser.c:120" for a label where that is known. options: of `functions`.
+      def self.named(rows, **options)
+        labels = functions(rows.map(&:location), **options)
+        rows.map { |row| labels[row.location] ? labelled(row, labels[row.location]) : row }
+      end
+
+      # Hash of place => what is called there, of those of which more is known than their label. of_vm: of the VM's code
       # alone. A tool is run for each library, for what `functions` does not know yet.
-      def self.named(rows, of_vm: false, functions: Places::Functions.new(Places::Symbols.new))
-        meant = rows.map(&:location).select { |place| native?(place) && (!of_vm || place.stage) }
+      def self.functions(places, of_vm: false, functions: Places::Functions.new(Places::Symbols.new))
+        meant = places.select { |place| native?(place) && (!of_vm || place.stage) }
         names = meant.group_by(&:library_path)
-                     .to_h { |path, places| [path, functions.at(path, places.map { |place| call(place) })] }
-        labels = meant.to_h { |place| [place, label(names, place, functions)] }
-        rows.map { |row| labels.key?(row.location) ? labelled(row, labels[row.location]) : row }
+                     .to_h { |path, same| [path, functions.at(path, same.map { |place| call(place) }.uniq)] }
+        meant.to_h { |place| [place, function(names, place, functions)] }.compact
       end
 
       def self.labelled(row, label)
@@ -41,13 +46,13 @@ module Heapline
       end
 
       def self.native?(place)
-        place.library_path && place.offset && !place.path
+        place.library_path && place.offset && !place.path && !place.library_path.include?("\0")
       end
 
-      def self.label(names, place, functions)
+      def self.function(names, place, functions)
         called = names.fetch(place.library_path)[call(place)]
         name = called.find { |one| !ALLOCATORS.include?(one.function) } || called.first
-        return place.label || part(place, functions) unless name.function
+        return (part(place, functions) unless place.label) unless name.function
 
         [short(name.function), *("#{Places::BaseName.of(name.file)}:#{name.line}" if name.file)].join("  ")
       end
@@ -66,7 +71,7 @@ module Heapline
         plain = function.gsub(/<[^<>]*>/, "")
         plain == function ? plain : short(plain)
       end
-      private_class_method :labelled, :call, :native?, :label, :part, :short
+      private_class_method :labelled, :call, :native?, :function, :part, :short
     end
   end
 end

@@ -37,7 +37,7 @@ module Heapline
 
       def test_a_line_a_site
         first, second = rows(leaky)
-        assert_equal ["/app/leak.rb:12", "/app/leak.rb", "12", "Object#leak_memory", nil, nil, nil, "ruby", nil],
+        assert_equal ["/app/leak.rb:12", "/app/leak.rb", "12", "Object#leak_memory", nil, nil, nil, nil, "ruby", nil],
                      first.values_at(*Csv::PLACE)
         assert_equal %w[51200000 100000 4], first.values_at("live_bytes", "allocations", "age_max_generations")
         assert_equal "libxml2.so.2", second["library"]

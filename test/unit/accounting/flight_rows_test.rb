@@ -87,6 +87,21 @@ module Heapline
         end
       end
 
+      # Addresses in the VM that runs this test, as text reports call them.
+      def test_what_the_vms_functions_are_called
+        mapped = File.readlines("/proc/self/maps", chomp: true).map { |line| line.split.last }
+        vm = mapped.find { |path| path.match?(Places::GemName::RUBY) }
+        [0x10_0000, 0x14_0000].each { |offset| count(@flight.native_site(vm, offset)) }
+        count(@flight.native_site("/usr/lib/libz.so.1", 0x1_0000))
+        @flight.write(@file.path)
+        assert_same
+        sites = JSON.parse(text("json", true))["sites"].to_h { |site| site.values_at("location", "function") }
+        assert_nil sites.delete("libz.so.1+0x10000")
+        named = NativePlaces.named(Flight.read(@file.path).sites).map(&:location)
+        assert_equal named.to_h { |place| [place.to_s, place.label] }.slice(*sites.keys), sites
+        assert_equal 2, sites.values.compact.size
+      end
+
       def test_every_kind_of_place
         every_kind
         @flight.write(@file.path)
