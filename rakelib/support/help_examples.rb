@@ -74,8 +74,10 @@ module Tasks
                   "core" => "heapline core shop.core --top 5", "growth" => "heapline growth shop.jsonl --top 5" }.freeze
     LOG = "heapline log --every 0.5 -o shop.jsonl PID"
 
-    def write
-      FileUtils.mkdir_p(DIRECTORY)
+    # into: the directory that gets a file for each command
+    def write(into = DIRECTORY)
+      @into = into
+      FileUtils.mkdir_p(into)
       Dir.mktmpdir("heapline-help") do |directory|
         @directory = directory
         FILES.each { |name, text| File.write(File.join(directory, name), text) }
@@ -109,7 +111,7 @@ module Tasks
     end
 
     def keep(name, text)
-      File.write(File.join(DIRECTORY, "#{name.tr(" ", "_")}.txt"), text)
+      File.write(File.join(@into, "#{name.tr(" ", "_")}.txt"), text)
     end
 
     def short(output)

@@ -29,4 +29,30 @@ class HelpTest < Minitest::Test
     bad = GOOD.except("#{EXAMPLES}/report.txt")
     assert_gate(/report\.txt is not there: rake docs:help/, good: GOOD, bad: bad) { |root| Tasks::HelpGate.new(root) }
   end
+
+  # Figures are others each time. Of top, whose columns depend on the room, the first and the last.
+  def test_commands_print_what_the_examples_show
+    skip "gdb makes one of them" unless system("gdb", "--version", out: File::NULL)
+    Dir.mktmpdir do |directory|
+      Tasks::HelpExamples.new.write(directory)
+      made = Dir.children(directory)
+      assert_operator made.size, :>, 25
+      made.each do |name|
+        fresh = File.read(File.join(directory, name), encoding: "UTF-8")
+        assert_equal shape(name, fresh), shape(name, GOOD["#{EXAMPLES}/#{name}"]), "#{name} is old: rake docs:help"
+      end
+    end
+  end
+
+  private
+
+  # What is typed, the headings of tables, and messages.
+  def shape(name, text)
+    text.lines.grep(/▼|\A\$|\Aheapline:/).map do |line|
+      words = line.split
+      next words.first(2) if line.start_with?("heapline:")
+
+      name == "top.txt" && line.include?("▼") ? words.values_at(0, -1) : words
+    end
+  end
 end
