@@ -128,13 +128,27 @@ VALUE live_rows(VALUE self) {
     return rows;
 }
 
-/* arena_rows -> Array of [address, bytes from the kernel, bytes that were found] */
+/* arena_rows -> Array of [address, bytes from the kernel, bytes that were found, bytes used, free in chunks, of the top
+ * chunk, free chunks, the largest of them] */
 VALUE arena_rows(VALUE self) {
     const Owner &owner = read_owner(self);
     VALUE rows = rb_ary_new();
     for (const Glibc::Arena &arena : owner.glibc->arenas())
-        rb_ary_push(rows, rb_ary_new_from_args(3, ULL2NUM(arena.address), ULL2NUM(arena.system_bytes),
-                                               ULL2NUM(arena.walked_bytes)));
+        rb_ary_push(rows, rb_ary_new_from_args(8, ULL2NUM(arena.address), ULL2NUM(arena.system_bytes),
+                                               ULL2NUM(arena.walked_bytes), ULL2NUM(arena.used_bytes),
+                                               ULL2NUM(arena.free_bytes), ULL2NUM(arena.top_bytes),
+                                               ULL2NUM(arena.free_chunks), ULL2NUM(arena.largest_free)));
+    return rows;
+}
+
+/* chunk_rows -> Array of [address, bytes, number of the arena or nil, used, site or 0]: the largest */
+VALUE chunk_rows(VALUE self) {
+    const Owner &owner = read_owner(self);
+    VALUE rows = rb_ary_new();
+    for (const Glibc::Chunk &chunk : owner.glibc->largest())
+        rb_ary_push(rows, rb_ary_new_from_args(5, ULL2NUM(chunk.block), ULL2NUM(chunk.bytes),
+                                               chunk.arena ? UINT2NUM(chunk.arena) : Qnil, chunk.used ? Qtrue : Qfalse,
+                                               UINT2NUM(owner.preload->site_of(chunk))));
     return rows;
 }
 
@@ -224,6 +238,23 @@ VALUE class_rows(VALUE self) {
     return rows;
 }
 
+/* size_rows -> Array of ["String" or "Array", :slot, :elsewhere or the least bytes of a block, objects, bytes of their
+ * slots, of their blocks] */
+VALUE size_rows(VALUE self) {
+    const Owner &owner = read_owner(self);
+    VALUE rows = rb_ary_new(), slot = ID2SYM(rb_intern("slot")), elsewhere = ID2SYM(rb_intern("elsewhere"));
+    if (!owner.heap) return rows;
+    for (const RubyHeap::Size &row : owner.heap->sizes()) {
+        VALUE place = row.power == RubyHeap::Size::IN_SLOT     ? slot
+                      : row.power == RubyHeap::Size::ELSEWHERE ? elsewhere
+                                                               : ULL2NUM(uint64_t{1} << row.power);
+        rb_ary_push(rows,
+                    rb_ary_new_from_args(5, rb_utf8_str_new_cstr(row.array ? "Array" : "String"), place,
+                                         ULL2NUM(row.objects), ULL2NUM(row.slot_bytes), ULL2NUM(row.block_bytes)));
+    }
+    return rows;
+}
+
 /* frame_rows -> Array of [thread, path, line, label or nil], of each thread the innermost first */
 VALUE frame_rows(VALUE self) {
     const Owner &owner = read_owner(self);
@@ -260,4 +291,6 @@ void Init_corefile(void) {
     rb_define_method(core, "block_at", RUBY_METHOD_FUNC(block_at), 1);
     rb_define_method(core, "leak_rows", RUBY_METHOD_FUNC(leak_rows), 0);
     rb_define_method(core, "arena_rows", RUBY_METHOD_FUNC(arena_rows), 0);
+    rb_define_method(core, "chunk_rows", RUBY_METHOD_FUNC(chunk_rows), 0);
+    rb_define_method(core, "size_rows", RUBY_METHOD_FUNC(size_rows), 0);
 }

@@ -35,6 +35,7 @@ enum : uint64_t {
     MOST_ARENAS = 1 << 12,
     MOST_HEAPS = 1 << 16,
     MOST_BEGINNINGS = 64, /* that are tried */
+    LARGEST_MOST = 1000,
     DATA_MOST = 16 << 20,
     BSS_MOST = 1 << 20,
 };
@@ -90,7 +91,8 @@ bool Glibc::is_main(uint64_t address) {
 bool Glibc::read_arenas(uint64_t main) {
     std::vector<Arena> found;
     for (uint64_t address = main; found.size() < MOST_ARENAS;) {
-        found.push_back({address, image_.word(address + ARENA_TOP), image_.word(address + ARENA_SYSTEM), 0});
+        found.push_back(
+            {address, image_.word(address + ARENA_TOP), image_.word(address + ARENA_SYSTEM), 0, 0, 0, 0, 0, 0});
         address = image_.word(address + ARENA_NEXT);
         if (address == main) {
             arenas_ = std::move(found);
@@ -101,24 +103,55 @@ bool Glibc::read_arenas(uint64_t main) {
     return false;
 }
 
+uint64_t Glibc::size_at(uint64_t chunk) {
+    return image_.word(chunk + CHUNK_SIZE) & ~uint64_t{FLAGS};
+}
+
 /* From chunk to chunk, up to the top one, a fence or what is no chunk. Returns where that is; reached: is it the top?
- */
-uint64_t Glibc::chain(const Job &job, uint64_t from, uint64_t end, uint64_t top, const Each *each, bool &reached) {
+ * Without `each` nothing is counted. */
+uint64_t Glibc::chain(const Job &job, uint64_t from, uint64_t end, Arena &arena, const Each *each, bool &reached) {
     uint64_t at = from;
     reached = false;
     for (size_t step = 1; at < end; step++) {
-        if (at == top) {
+        if (at == arena.top) {
             reached = true;
             break;
         }
         job.check(step);
-        const uint64_t size = image_.word(at + CHUNK_SIZE) & ~uint64_t{FLAGS};
+        const uint64_t size = size_at(at);
         if (size < LEAST || size % ALIGNMENT || size > end - at) break;
-        /* The next chunk says whether this one is in use. */
-        if (each && image_.word(at + size + CHUNK_SIZE) & PREVIOUS_IN_USE) (*each)(at + HEADER, size - WORD, false);
+        if (each) take(at, size, arena, *each);
         at += size;
     }
+    if (reached && each) arena.top_bytes = std::min(size_at(at), end - at);
     return at;
+}
+
+/* The next chunk says whether this one is in use; where that cannot be read, it is neither. */
+void Glibc::take(uint64_t chunk, uint64_t size, Arena &arena, const Each &each) {
+    const uint64_t next = image_.word(chunk + size + CHUNK_SIZE);
+    const uint32_t number = static_cast<uint32_t>(&arena - arenas_.data()) + 1;
+    if (!next) return;
+    keep({chunk + HEADER, size - WORD, number, (next & PREVIOUS_IN_USE) != 0});
+    if (next & PREVIOUS_IN_USE) {
+        arena.used_bytes += size;
+        each(chunk + HEADER, size - WORD, false);
+        return;
+    }
+    arena.free_bytes += size;
+    arena.free_chunks++;
+    arena.largest_free = std::max(arena.largest_free, size);
+}
+
+void Glibc::keep(const Chunk &chunk) {
+    const auto more = [](const Chunk &one, const Chunk &other) { return one.bytes > other.bytes; };
+    if (largest_.size() == LARGEST_MOST) {
+        if (!more(chunk, largest_.front())) return;
+        std::pop_heap(largest_.begin(), largest_.end(), more);
+        largest_.pop_back();
+    }
+    largest_.push_back(chunk);
+    std::push_heap(largest_.begin(), largest_.end(), more);
 }
 
 bool Glibc::is_heap(uint64_t address) const {
@@ -134,20 +167,19 @@ void Glibc::walk_main(const Job &job, Arena &arena, const Each &each) {
     uint64_t from = segment->begin;
     uint64_t tried = 0;
     bool reached;
-    chain(job, from, segment->end, arena.top, nullptr, reached);
+    chain(job, from, segment->end, arena, nullptr, reached);
     for (const Image::Segment &data : data_) {
         for (uint64_t at = data.begin; !reached && at + WORD <= data.end; at += WORD) {
             const uint64_t candidate = image_.word(at);
             if (candidate <= segment->begin || candidate >= arena.top || candidate % ALIGNMENT) continue;
             if (tried++ == MOST_BEGINNINGS) return;
             from = candidate;
-            chain(job, from, segment->end, arena.top, nullptr, reached);
+            chain(job, from, segment->end, arena, nullptr, reached);
         }
     }
     if (!reached) return;
-    chain(job, from, segment->end, arena.top, &each, reached);
-    const uint64_t top = image_.word(arena.top + CHUNK_SIZE) & ~uint64_t{FLAGS};
-    arena.walked_bytes = arena.top - from + top;
+    chain(job, from, segment->end, arena, &each, reached);
+    arena.walked_bytes = arena.top - from + size_at(arena.top);
     heaps_.emplace_back(segment->begin, segment->end);
 }
 
@@ -160,7 +192,7 @@ void Glibc::walk_heaps(const Job &job, Arena &arena, const Each &each) {
         if (size > HEAP_BYTES || size % PAGE) return;
         const uint64_t from = base == first ? multiple(arena.address + ARENA_BYTES, ALIGNMENT) : base + head;
         bool reached;
-        chain(job, from, base + size, arena.top, &each, reached);
+        chain(job, from, base + size, arena, &each, reached);
         arena.walked_bytes += size;
         heaps_.emplace_back(base, base + HEAP_BYTES);
         base = image_.word(base + HEAP_BEFORE);
@@ -170,8 +202,9 @@ void Glibc::walk_heaps(const Job &job, Arena &arena, const Each &each) {
 
 void Glibc::walk(const Job &job, const Each &each) {
     heaps_.clear();
+    largest_.clear();
     for (size_t i = 0; i < arenas_.size(); i++) {
-        arenas_[i].walked_bytes = 0;
+        arenas_[i] = {arenas_[i].address, arenas_[i].top, arenas_[i].system_bytes, 0, 0, 0, 0, 0, 0};
         if (i == 0)
             walk_main(job, arenas_[i], each);
         else
@@ -199,6 +232,7 @@ void Glibc::walk_mapped(const Job &job, const std::function<bool(uint64_t block,
                 if ((word & FLAGS) != MAPPED || size < LEAST || size > segment.end - chunk) continue;
                 if (before > chunk - segment.begin || (chunk - before) % PAGE) continue;
                 if (!is_block(chunk + HEADER, size - HEADER)) continue;
+                keep({chunk + HEADER, size - HEADER, 0, true});
                 next = std::max(next, (chunk + size) & ~uint64_t{PAGE - 1});
                 break;
             }

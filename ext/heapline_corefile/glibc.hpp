@@ -25,7 +25,16 @@ class Glibc {
     struct Arena {
         uint64_t address, top;
         uint64_t system_bytes; /* from the kernel, as it says */
-        uint64_t walked_bytes; /* that were found */
+        uint64_t walked_bytes; /* that were found: those of its heaps */
+        /* Of chunks with their headers. Those in caches and fast bins are in use; the top one is in neither. */
+        uint64_t used_bytes, free_bytes, top_bytes;
+        uint64_t free_chunks, largest_free;
+    };
+    /* arena: its number, from 1; 0: it has a mapping for itself. bytes: from it to the end of what it may use. */
+    struct Chunk {
+        uint64_t block, bytes;
+        uint32_t arena;
+        bool used;
     };
     /* A block, and the bytes from it to the end of what it may use; mapped: it has a mapping for itself. */
     using Each = std::function<void(uint64_t block, uint64_t bytes, bool mapped)>;
@@ -40,6 +49,10 @@ class Glibc {
     const std::vector<std::pair<uint64_t, uint64_t>> &heaps() const {
         return heaps_;
     }
+    /* Of what was walked the largest, in no order; top chunks are not among them. */
+    const std::vector<Chunk> &largest() const {
+        return largest_;
+    }
     /* Every chunk of the arenas that is in use, those in caches and fast bins included. */
     void walk(const Job &job, const Each &each);
     /* What looks like a chunk with a mapping of its own. is_block: is it one? */
@@ -51,7 +64,10 @@ class Glibc {
     bool is_arena(uint64_t address);
     bool is_main(uint64_t address);
     bool read_arenas(uint64_t main);
-    uint64_t chain(const Job &job, uint64_t from, uint64_t end, uint64_t top, const Each *each, bool &reached);
+    uint64_t size_at(uint64_t chunk);
+    uint64_t chain(const Job &job, uint64_t from, uint64_t end, Arena &arena, const Each *each, bool &reached);
+    void take(uint64_t chunk, uint64_t size, Arena &arena, const Each &each);
+    void keep(const Chunk &chunk);
     void walk_main(const Job &job, Arena &arena, const Each &each);
     void walk_heaps(const Job &job, Arena &arena, const Each &each);
     bool is_heap(uint64_t address) const;
@@ -59,6 +75,7 @@ class Glibc {
     Image &image_;
     std::vector<Arena> arenas_;
     std::vector<Range> heaps_;         /* what was walked */
+    std::vector<Chunk> largest_;       /* a heap, the least on top */
     std::vector<Image::Segment> data_; /* libc's writable data */
 };
 

@@ -83,6 +83,16 @@ uint32_t Preload::site_of(uint64_t block, uint64_t bytes, uint64_t *size) {
     return site;
 }
 
+/* From 2.43 on the size of a mapped chunk does not count its header. */
+uint64_t Preload::mapped_more() const {
+    return chunked_ == HL_CHUNKED_2_43 ? 2 * sizeof(uint64_t) : 0;
+}
+
+uint32_t Preload::site_of(const Glibc::Chunk &chunk) {
+    if (!found_ || !chunk.used) return 0;
+    return site_of(chunk.block, chunk.bytes + (chunk.arena ? 0 : mapped_more()));
+}
+
 /* Is it a block of heapline's? Then it is counted. */
 bool Preload::count(uint64_t block, uint64_t bytes) {
     uint64_t size;
@@ -98,9 +108,8 @@ bool Preload::count(uint64_t block, uint64_t bytes) {
 void Preload::add_up(const Job &job, Glibc &glibc) {
     live_.clear();
     glibc.walk(job, [this](uint64_t block, uint64_t bytes, bool) { count(block, bytes); });
-    /* From 2.43 on the size of a mapped chunk does not count its header. */
-    const uint64_t more = chunked_ == HL_CHUNKED_2_43 ? 2 * sizeof(uint64_t) : 0;
-    glibc.walk_mapped(job, [this, more](uint64_t block, uint64_t bytes) { return count(block, bytes + more); });
+    glibc.walk_mapped(
+        job, [this, more = mapped_more()](uint64_t block, uint64_t bytes) { return count(block, bytes + more); });
     live_.erase(std::remove_if(live_.begin(), live_.end(), [](const Live &one) { return !one.blocks; }), live_.end());
 }
 

@@ -49,9 +49,11 @@ class Preload {
     void add_up(const Job &job, Glibc &glibc);
     /* Of a live block, and its size; bytes: to the end of what it may use. 0: it is none of heapline's. */
     uint32_t site_of(uint64_t block, uint64_t bytes, uint64_t *size = nullptr);
+    uint32_t site_of(const Glibc::Chunk &chunk);
 
   private:
     bool is_mark(uint64_t address);
+    uint64_t mapped_more() const;
     bool count(uint64_t block, uint64_t bytes);
 
     Image &image_;

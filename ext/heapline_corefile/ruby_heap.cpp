@@ -290,6 +290,8 @@ uint64_t RubyHeap::claim(uint64_t address) {
 /* ---- objects ---- */
 
 void RubyHeap::count(const Job &job) {
+    for (const bool array : {false, true})
+        for (uint32_t power = 0; power <= Size::ELSEWHERE; power++) sizes_.push_back({array, power});
     std::unordered_map<uint64_t, Class> counted; /* by class, or by type where there is none */
     std::vector<uint64_t> classes;
     size_t step = 0;
@@ -305,11 +307,16 @@ void RubyHeap::count(const Job &job) {
             Class &row = counted[classless ? type : words[1]];
             row.objects++;
             row.slot_bytes += page.slot_bytes;
-            for (size_t word = 2; word < 5; word++) row.block_bytes += claim(words[word]);
+            uint64_t block_bytes = 0;
+            for (size_t word = 2; word < 5; word++) block_bytes += claim(words[word]);
+            row.block_bytes += block_bytes;
+            if (type == T_STRING || type == T_ARRAY) count_size(words[0], page.slot_bytes, block_bytes);
             if (type == T_CLASS && classes.size() < OBJECTS_MOST) classes.push_back(slot);
             if (type == T_DATA && data_.size() < OBJECTS_MOST) data_.push_back(slot);
         }
     }
+    sizes_.erase(std::remove_if(sizes_.begin(), sizes_.end(), [](const Size &one) { return !one.objects; }),
+                 sizes_.end());
     find_names(classes);
     std::unordered_map<std::string, Class> named;
     for (const auto &[klass, row] : counted) {
@@ -323,6 +330,16 @@ void RubyHeap::count(const Job &job) {
     for (const auto &pair : named) classes_.push_back(pair.second);
     std::sort(classes_.begin(), classes_.end(),
               [](const Class &one, const Class &other) { return one.name < other.name; });
+}
+
+void RubyHeap::count_size(uint64_t flags, uint64_t slot_bytes, uint64_t block_bytes) {
+    const bool array = (flags & TYPE) == T_ARRAY, points = !(flags & NOT_EMBEDDED) == array;
+    uint32_t power = points ? Size::ELSEWHERE : Size::IN_SLOT;
+    if (points && block_bytes) power = 63 - static_cast<uint32_t>(__builtin_clzll(block_bytes));
+    Size &size = sizes_[array * (Size::ELSEWHERE + 1) + power];
+    size.objects++;
+    size.slot_bytes += slot_bytes;
+    size.block_bytes += block_bytes;
 }
 
 /* ---- threads ---- */

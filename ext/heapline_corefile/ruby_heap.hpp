@@ -32,6 +32,14 @@ class RubyHeap {
         uint64_t objects = 0, slot_bytes = 0;
         uint64_t block_bytes = 0; /* of the C blocks that its objects begin with a pointer to, each once */
     };
+    /* Strings or arrays whose bytes lie in blocks of 2**power bytes up to twice that; IN_SLOT: in their own slot,
+     * ELSEWHERE: in no block that is theirs alone (another object's, a library's, or the VM's own memory). */
+    struct Size {
+        enum : uint32_t { IN_SLOT = 64, ELSEWHERE = 65 };
+        bool array;
+        uint32_t power;
+        uint64_t objects = 0, slot_bytes = 0, block_bytes = 0;
+    };
     struct Frame {
         uint32_t thread; /* from 1 */
         std::string path, label;
@@ -54,6 +62,10 @@ class RubyHeap {
     }
     const std::vector<Class> &classes() const {
         return classes_;
+    }
+    /* Those that there are. */
+    const std::vector<Size> &sizes() const {
+        return sizes_;
     }
     /* The innermost first; frames of C are their callers'. */
     const std::vector<Frame> &frames() const {
@@ -116,6 +128,7 @@ class RubyHeap {
     void find_blocks(const Job &job, Glibc &glibc);
     uint64_t claim(uint64_t address);
     void count(const Job &job);
+    void count_size(uint64_t flags, uint64_t slot_bytes, uint64_t block_bytes);
     bool read_thread(uint64_t thread);
     size_t read_frames(uint64_t end, uint64_t frame, uint64_t frame_bytes, std::vector<Frame> &frames);
     uint32_t line_at(uint64_t body, uint64_t pc);
@@ -130,6 +143,7 @@ class RubyHeap {
     std::vector<bool> claimed_;
     uint64_t used_bytes_ = 0, used_blocks_ = 0;
     std::vector<Class> classes_;
+    std::vector<Size> sizes_;
     std::vector<uint64_t> data_; /* objects of T_DATA */
     std::vector<Frame> frames_;
     std::vector<std::pair<uint64_t, uint64_t>> unused_stacks_;

@@ -117,6 +117,7 @@ class CoreFileTest < Minitest::Test
     class Planted; def initialize; @text = "p" * 5000; end; end
     module Inner; class Another < Planted; end; end
     $kept = [Array.new(777) { Planted.new }, Array.new(55) { Inner::Another.new }]
+    $sized = [Array.new(333) { "s" * 70_000 }, Array.new(44) { Array.new(9000) { |i| i } }]
     def deep(depth) = depth.zero? ? Thread.stop : deep(depth - 1)
     threads = Array.new(2) { |i| Thread.new { deep(3 + i) } }
     Thread.pass until threads.all?(&:stop?)
@@ -125,16 +126,96 @@ class CoreFileTest < Minitest::Test
     $stdin.gets
   RUBY
 
-  def test_without_heapline
+  # A thread that lives on has in its arena two blocks and, between them, one that it has freed; and a block with a
+  # mapping for itself.
+  LIBRARY = <<~C
+    #include <pthread.h>
+    #include <signal.h>
+    #include <stdlib.h>
+    #include <unistd.h>
+    void *volatile planted_blocks[4];
+    static volatile int planted;
+    static void *plant(void *none) {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, NULL);
+        planted_blocks[0] = malloc(100000);
+        void *volatile between = malloc(90000);
+        planted_blocks[1] = malloc(110000);
+        planted_blocks[2] = malloc(35000000);
+        free(between);
+        planted = 1;
+        for (;;) pause();
+        return none;
+    }
+    __attribute__((constructor)) static void begin(void) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, plant, NULL)) abort();
+        while (!planted) usleep(100);
+    }
+  C
+
+  # Yields what its core says, and what it said before.
+  def with_planted(*command)
     Dir.mktmpdir("heapline-core") do |dir|
       File.write(program = File.join(dir, "program.rb"), PLAIN)
-      IO.popen([RbConfig.ruby, "--disable-gems", program], "r+") do |io|
+      File.write(source = File.join(dir, "planted.c"), LIBRARY)
+      env = { "LD_PRELOAD" => library = File.join(dir, "libblocks.so"), "HEAPLINE" => "quiet,core",
+              "HEAPLINE_DIR" => File.join(dir, "flights") }
+      assert system("cc", "-O1", "-shared", "-fPIC", "-pthread", "-o", library, source)
+      IO.popen([env, *command, RbConfig.ruby, "--disable-gems", program], "r+") do |io|
         lines = io.gets
         system("gcore", "-o", File.join(dir, "core"), io.pid.to_s, out: File::NULL, err: File::NULL)
         io.puts
-        objects_and_lines(json("core", File.join(dir, "core.#{io.pid}")), lines)
+        yield json("core", File.join(dir, "core.#{io.pid}")), lines
       end
     end
+  end
+
+  def test_without_heapline
+    with_planted do |answer, lines|
+      objects_and_lines(answer, lines)
+      blocks_and_arenas(answer)
+      sizes(answer["sizes"])
+    end
+  end
+
+  def test_blocks_with_their_lines
+    with_planted(*HEAPLINE) do |answer,|
+      rows = blocks_and_arenas(answer)
+      assert(rows.all? { |row| row["location"].start_with?("libblocks.so+") }, rows.inspect)
+    end
+  end
+
+  # What malloc gives for these, with and without what heapline needs behind each.
+  def blocks_and_arenas(answer)
+    rows = answer["largest_blocks"]
+    used = [[35_000_000, 4096], [110_000, 32], [100_000, 32]].map { |bytes, more| block(rows, bytes, more) }
+    freed = block(rows, 90_000, 32)
+    assert_equal([nil, freed["arena"], freed["arena"]], used.map { |row| row["arena"] })
+    assert_equal([true, true, true, false], [*used, freed].map { |row| row["used"] })
+    arena = answer["arenas"].find { |row| row["arena"] == freed["arena"] }
+    assert_equal [1, freed["bytes"] + 8], arena.values_at("free_chunks", "largest_free_bytes")
+    assert_equal arena["free_bytes"], arena["largest_free_bytes"]
+    assert_in_delta 210_000, arena["used_bytes"], 2000
+    assert_in_delta arena["system_bytes"], arena.values_at("used_bytes", "free_bytes", "top_bytes").sum, 2300
+    used
+  end
+
+  def block(rows, bytes, more)
+    found = rows.select { |row| (bytes..bytes + more).cover?(row["bytes"]) }
+    assert_equal 1, found.size, "blocks of #{bytes} bytes"
+    found.first
+  end
+
+  def sizes(rows)
+    planted = { "String" => [333, 65_536], "Array" => [44, 65_536] }
+    planted.each do |type, (objects, least)|
+      row = rows.find { |one| one.values_at("type", "at_least_bytes") == [type, least] }
+      assert_equal [objects, "block", least * 2], row.values_at("objects", "place", "below_bytes"), type
+      assert_operator row["object_bytes"], :>, objects * 70_000
+    end
+    assert(rows.any? { |row| row.values_at("type", "place") == %w[Array slot] })
   end
 
   def objects_and_lines(answer, lines)

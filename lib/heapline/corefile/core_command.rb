@@ -24,6 +24,11 @@ module Heapline
                        Figures::Columns::Column.new(key: :objects, title: "objects", figure: :objects,
                                                     unit: :count)].freeze
 
+      CHUNK_COLUMNS = [Figures::Columns::Column.new(key: :bytes, title: "bytes", figure: :bytes, unit: :bytes)].freeze
+      ARENA_COLUMNS = { system_bytes: "bytes", used_bytes: "used", free_bytes: "free", top_bytes: "top",
+                        free_chunks: "free chunks", largest_free_bytes: "largest" }.map do |key, title|
+        Figures::Columns::Column.new(key: key, title: title, figure: key, unit: key == :free_chunks ? :count : :bytes)
+      end.freeze
       LOST_COLUMNS = [Figures::Columns::Column.new(key: :bytes, title: "bytes", figure: :bytes, unit: :bytes),
                       Figures::Columns::Column.new(key: :blocks, title: "blocks", figure: :blocks, unit: :count)].freeze
       # What can be asked beside the summary, and how many words that takes.
@@ -120,18 +125,23 @@ module Heapline
 
       def sheet(path, core)
         Table::Sheet.new(kind: :core, title: "heapline core", dumps: [about(path, core.facts)],
-                         parts: core.by_line? ? [totals(core.rows), listing(core.rows)] : ruby_parts(core),
+                         parts: core.by_line? ? line_parts(core) : ruby_parts(core),
                          problems: core.problems)
+      end
+
+      def line_parts(core)
+        [totals(core.rows), listing(core.rows), largest(core.largest), arenas(core.arenas)]
       end
 
       # Without heapline: what Ruby's own heap and glibc's arenas tell.
       def ruby_parts(core)
         threads = core.frames.group_by(&:thread).map { |number, frames| thread(number, frames) }
-        [memory(core), classes(core.classes), *threads]
+        [memory(core), classes(core.classes), sizes(core.sizes), largest(core.largest), arenas(core.arenas), *threads]
       end
 
       def memory(core)
-        bytes, arenas = core.arena_bytes
+        arenas = core.arenas.size
+        bytes = core.arenas.sum(&:system_bytes)
         used, blocks = core.facts.values_at(:used_bytes, :used_blocks)
         Table::Statement.new(key: :memory, separator: " · ",
                              data: { arena_bytes: bytes, arenas: arenas, used_bytes: used, used_blocks: blocks },
@@ -147,11 +157,62 @@ module Heapline
                            label: ->(row) { Table::Label.new(text: row.name) }, data: ->(row) { { class: row.name } })
       end
 
+      def sizes(rows)
+        large = rows.sort_by { |row| [-row.object_bytes, size_words(row)] }
+        Table::Listing.new(key: :sizes, title: "Strings and arrays by size", rows: first_of(large), total: rows.size,
+                           columns: CLASS_COLUMNS, sorted: :object_bytes, name: "their bytes",
+                           label: ->(row) { Table::Label.new(text: size_words(row)) }, data: method(:size_data))
+      end
+
+      def size_words(row)
+        case row.at
+        when :slot then "#{row.type} in its slot"
+        when :elsewhere then "#{row.type} in no block of its own"
+        else "#{row.type} in a block of #{Units.bytes(row.at)} to #{Units.bytes(row.at * 2)}"
+        end
+      end
+
+      def size_data(row)
+        least = row.at unless row.at.is_a?(Symbol)
+        { type: row.type, place: least ? :block : row.at, at_least_bytes: least, below_bytes: least && (least * 2) }
+      end
+
+      # The largest blocks, and free chunks among them.
+      def largest(rows)
+        large = rows.sort_by { |row| [-row.bytes, row.address] }
+        Table::Listing.new(key: :largest_blocks, title: "Largest blocks", rows: first_of(large), total: rows.size,
+                           columns: CHUNK_COLUMNS, sorted: :bytes, name: "block",
+                           label: ->(row) { Table::Label.new(text: chunk_words(row), place: row.location) },
+                           data: lambda { |row|
+                             { address: hex(row.address), arena: row.arena, used: row.used,
+                               location: row.location }
+                           })
+      end
+
+      def chunk_words(row)
+        where = row.arena ? "arena #{row.arena}" : "mapped"
+        "#{hex(row.address)}  #{where}#{", free" unless row.used}"
+      end
+
+      def arenas(rows)
+        large = rows.sort_by { |row| [-row.system_bytes, row.number] }
+        Table::Listing.new(key: :arenas, title: "Arenas", rows: first_of(large), total: rows.size,
+                           columns: ARENA_COLUMNS, sorted: :system_bytes, name: "arena",
+                           label: lambda { |row|
+                             Table::Label.new(text: "#{row.number}  #{hex(row.address)}")
+                           },
+                           data: ->(row) { { arena: row.number, address: hex(row.address) } })
+      end
+
       def thread(number, frames)
         Table::Listing.new(key: :"thread_#{number}", title: "Thread #{number}", rows: first_of(frames),
                            total: frames.size, columns: [], name: "location",
                            label: ->(row) { Table::Label.new(place: row.location, text: row.label) },
                            data: ->(row) { { location: row.location, label: row.label } })
+      end
+
+      def hex(address)
+        format("0x%x", address)
       end
 
       def first_of(rows)

@@ -16,6 +16,22 @@ module Heapline
       end
     end
 
+    # Strings or arrays (type) of which the bytes lie at: :slot, :elsewhere, or in blocks of so many bytes up to twice
+    # that. object_bytes: as of a class.
+    SizeRow = Struct.new(:type, :at, :objects, :slot_bytes, :block_bytes) do
+      def object_bytes
+        slot_bytes + block_bytes
+      end
+    end
+
+    # An arena of glibc's; bytes are those of chunks with their headers. free_bytes: without the top chunk.
+    Arena = Struct.new(:number, :address, :system_bytes, :found_bytes, :used_bytes, :free_bytes, :top_bytes,
+                       :free_chunks, :largest_free_bytes)
+
+    # A block, or a free chunk. arena: its number, nil where it has a mapping for itself; location: its line, nil where
+    # that is not known.
+    Chunk = Struct.new(:address, :bytes, :arena, :used, :location)
+
     # A line that a thread was in.
     Frame = Struct.new(:thread, :path, :lineno, :label) do
       def location
@@ -62,10 +78,20 @@ module Heapline
         @core.frame_rows.map { |row| Frame.new(*row) }
       end
 
-      # Bytes that glibc's arenas have from the kernel, and how many arenas there are.
-      def arena_bytes
-        rows = @core.arena_rows
-        [rows.sum { |row| row[1] }, rows.size]
+      # Array of SizeRow
+      def sizes
+        @core.size_rows.map { |row| SizeRow.new(*row) }
+      end
+
+      # Array of Arena
+      def arenas
+        @arenas ||= @core.arena_rows.map.with_index(1) { |row, number| Arena.new(number, *row) }
+      end
+
+      # Array of Chunk: the largest, a thousand at most.
+      def largest
+        places = by_line? ? named : {}
+        @core.chunk_rows.map { |*figures, site| Chunk.new(*figures, places[site]&.to_s) }
       end
 
       # Array of Row, one a location, in no order. What was asked for inside quiet is in none.
@@ -104,7 +130,7 @@ module Heapline
 
       # Array of String: what could not be read.
       def problems
-        [*cut, *arenas, *left_out]
+        [*cut, *incomplete, *left_out]
       end
 
       private
@@ -123,7 +149,7 @@ module Heapline
       end
 
       def demand_memory
-        return if by_line? ? @facts[:glibc] && !@core.arena_rows.empty? : @facts[:ruby]
+        return if by_line? ? @facts[:glibc] && !arenas.empty? : @facts[:ruby]
         raise Error, "#{@path}: neither heapline nor objects of Ruby 3.1 or newer are in it" unless by_line?
 
         raise Error, "#{@path}: glibc's arenas are not in it; other allocators' blocks cannot be found"
@@ -177,12 +203,10 @@ module Heapline
         missing.zero? ? [] : ["the file is cut: #{Units.count(missing)} bytes of the memory are not in it"]
       end
 
-      def arenas
-        @core.arena_rows.filter_map do |address, system, found|
-          next if system == found
-
+      def incomplete
+        arenas.reject { |arena| arena.system_bytes == arena.found_bytes }.map do |arena|
           format("the arena at 0x%<at>x: of %<all>s bytes %<found>s were found",
-                 at: address, all: Units.count(system), found: Units.count(found))
+                 at: arena.address, all: Units.count(arena.system_bytes), found: Units.count(arena.found_bytes))
         end
       end
     end
