@@ -223,8 +223,8 @@ class CoreFileTest < Minitest::Test
     planted = classes.fetch_values("Planted", "Inner::Another")
     assert_equal([777, 55], planted.map { |row| row["objects"] })
     assert_operator classes.dig("String", "object_bytes"), :>, 832 * 5000
-    threads = answer.select { |key,| key.start_with?("thread_") }.values
-    found = threads.map { |frames| frames.map { |frame| frame["location"] } }
+    assert_equal [1, 2, 3], (answer["threads"].map { |thread| thread["thread"] })
+    found = answer["threads"].map { |thread| thread["frames"].map { |frame| frame["location"] } }
     JSON.parse(lines).each { |thread| assert_includes found, thread }
   end
 

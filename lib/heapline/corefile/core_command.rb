@@ -205,8 +205,8 @@ module Heapline
       end
 
       def thread(number, frames)
-        Table::Listing.new(key: :"thread_#{number}", title: "Thread #{number}", rows: first_of(frames),
-                           total: frames.size, columns: [], name: "location",
+        Table::Listing.new(key: :frames, list: [:threads, { thread: number }], title: "Thread #{number}",
+                           rows: first_of(frames), total: frames.size, columns: [], name: "location",
                            label: ->(row) { Table::Label.new(place: row.location, text: row.label) },
                            data: ->(row) { { location: row.location, label: row.label } })
       end

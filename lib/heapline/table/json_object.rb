@@ -54,7 +54,7 @@ module Heapline
       include JsonObject
 
       # What was read, and the version of what is said of it.
-      SCHEMA_VERSIONS = { dumps: 2, captures: 3, cores: 1 }.freeze
+      SCHEMA_VERSIONS = { dumps: 2, captures: 3, cores: 2 }.freeze
 
       # read: what the files that were read are called.
       def initialize(read: :dumps)
@@ -71,13 +71,31 @@ module Heapline
         { schema_version: SCHEMA_VERSIONS.fetch(@read), kind: sheet.kind,
           @read => sheet.dumps.map { |dump| { role: dump.role, **valid(dump.data) } },
           complete: sheet.problems.empty?, problems: sheet.problems.map { |problem| Inert.valid(problem) },
-          **sheet.parts.to_h { |part| [part.key, valid(part.is_a?(Listing) ? rows(part) : part.data)] } }
+          **parts(sheet.parts) }
       end
 
       private
 
+      # What they say, how many rows of them were left out, and lists of tables of a kind.
+      def parts(parts)
+        several, single = parts.partition { |part| part.is_a?(Listing) && part.list }
+        { **single.to_h { |part| [part.key, part.is_a?(Listing) ? rows(part) : valid(part.data)] },
+          left_out: left_out(single.grep(Listing)), **lists(several) }
+      end
+
+      def lists(listings)
+        listings.group_by { |one| one.list.first }.transform_values do |same|
+          same.map { |one| { **valid(one.list.last), one.key => rows(one), left_out: left_out([one]) } }
+        end
+      end
+
+      # Only of those that were cut.
+      def left_out(listings)
+        listings.to_h { |one| [one.key, one.left_out] }.select { |_, left| left&.positive? }
+      end
+
       def rows(listing)
-        listing.rows.map { |row| listing.data.call(row).merge(figures(listing, row)) }
+        listing.rows.map { |row| valid(listing.data.call(row).merge(figures(listing, row))) }
       end
 
       # Shares are not among them: who reads this can divide.

@@ -32,7 +32,14 @@ module Heapline
     # name::    title of the last column
     # label::   called with a row, returns a Label
     # data::    called with a row, returns what names it in JSON and CSV (Hash)
-    Listing = Struct.new(:key, :title, :rows, :total, :columns, :sorted, :name, :label, :data, keyword_init: true)
+    # list::    of one of several tables of a kind: the name of their list in JSON, and what names this one (Hash)
+    Listing = Struct.new(:key, :title, :rows, :total, :columns, :sorted, :name, :label, :data, :list,
+                         keyword_init: true) do
+      # How many rows are not shown; nil: not known.
+      def left_out
+        total && (total - rows.size)
+      end
+    end
 
     # What names a row for people: text:: words, which lose their end where there is no room; place:: "path:line",
     # which loses its beginning; each may be nil.

@@ -72,8 +72,8 @@ module Heapline
         return ["  none"] if part.rows.empty?
 
         grid = SheetGrid.new(part, terminal: @terminal, directory: @directory)
-        left = part.total && (part.total - part.rows.size)
-        below = [*("#{Units.count(left)} more; all: --top 0" if left&.positive?), *narrow(grid.left_out)]
+        below = [*("#{Units.count(part.left_out)} more; all: --top 0" if part.left_out&.positive?),
+                 *narrow(grid.left_out)]
         [*grid.lines, *below.map { |line| "  #{@terminal.style(line, :dim)}" }]
       end
 

@@ -57,7 +57,7 @@ module Heapline
       # Above the table for people; programs have the numbers.
       def test_curves
         assert_match(/^  live +\S.*\n(?:.*\n)+  +from +most live/, report("--timeline")[1])
-        assert_equal %w[captures complete gcs kind moments problems schema_version],
+        assert_equal %w[captures complete gcs kind left_out moments problems schema_version],
                      JSON.parse(report("--timeline", "--json")[1]).keys.sort
         assert_match(/\Atime,/, report("--timeline", "--format", "csv")[1])
       end

@@ -24,7 +24,7 @@ module Heapline
                                     allocator: nil,
                                     started_at: "1970-01-01T00:00:00.000000Z", options: ["native"],
                                     chosen: ["tag \\xFF"], seconds: 2.0, ending: "exit 0" }],
-                       complete: false, problems: ["lost"], totals: { events: 3 } },
+                       complete: false, problems: ["lost"], totals: { events: 3 }, left_out: {} },
                      Sheet.format("json", env: {}).to_h(sheet))
       end
     end

@@ -47,6 +47,21 @@ module Heapline
         assert_equal [{ "class" => "String", "bytes" => 2600, "count" => 5, "slot_bytes" => 200 }], data["groups"]
       end
 
+      # Tables of a kind are one list, each with what names it and with how many of its rows were left out.
+      def test_tables_of_a_kind_and_what_was_left_out
+        listings = [1, 2].map do |number|
+          Listing.new(key: :frames, list: [:threads, { thread: number }], rows: %w[a b].first(number), total: 2,
+                      columns: [], data: ->(row) { { at: row } })
+        end
+        single = Listing.new(key: :lines, rows: %w[c], total: 5, columns: [], data: ->(row) { { at: row } })
+        sheet = Sheet.new(kind: :core, title: "", dumps: [], parts: [single, *listings], problems: [])
+        data = JSON.parse(written(sheet))
+        assert_equal [[{ "at" => "c" }], { "lines" => 4 }], data.values_at("lines", "left_out")
+        assert_equal [{ "thread" => 1, "frames" => [{ "at" => "a" }], "left_out" => { "frames" => 1 } },
+                      { "thread" => 2, "frames" => [{ "at" => "a" }, { "at" => "b" }], "left_out" => {} }],
+                     data["threads"]
+      end
+
       def test_totals
         data = JSON.parse(written(Heap::Statistics.new.sheet(shop)))
         assert_equal [12, [4, 41]], data["totals"].values_at("objects", "generations")
