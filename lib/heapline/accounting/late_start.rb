@@ -67,7 +67,7 @@ module Heapline
 
       REASONS = {
         Errno::ENOTSUP => "counting cannot end while freed blocks are kept (--quarantine)",
-        Errno::ENOSYS => "blocks can be kept from a late start only over glibc's allocator"
+        Errno::ENOSYS => "blocks can be kept from a late start only with glibc's allocator"
       }.freeze
 
       def self.reason(error)
