@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
-desc "CRuby 3.1's own tests, plain and under heapline: rake cruby, cruby[subset], [objects], [record] or a file"
+desc "CRuby 3.1's own tests, plain and under heapline: rake cruby, cruby[subset], [objects], [record], [attach], a file"
 task :cruby, [:what] => :compile do |_, arguments|
   suite = Tasks::CrubySuite.new
+  part = arguments[:what].to_s[/\A(subset|objects|record|attach)\z/]
   if (reason = suite.unavailable)
     puts "cruby: skipped, #{reason}"
   else
-    suite.run(["cruby", *arguments[:what].to_s[/\A(subset|objects|record)\z/]].join(":"), arguments[:what]).report
+    suite.run(["cruby", *part].join(":"), arguments[:what]).report
   end
 end
 

@@ -48,9 +48,18 @@ module Tasks
       ruby/test_thread.rb ruby/test_gc_compact.rb fiber/test_thread.rb fiber/test_ractor.rb fiddle/test_closure.rb
     ].freeze
 
+    # Under attach and detach at random moments: threads, processes, signals, compaction, what frees iseqs, Ractors.
+    # Not what measures its own RSS or counts its own GCs, to which an attach adds (test_string, test_hash, test_gc …).
+    ATTACH = %w[
+      ruby/test_thread.rb ruby/test_thread_queue.rb ruby/test_process.rb ruby/test_gc_compact.rb ruby/test_iseq.rb
+      ruby/test_exception.rb ruby/test_objectspace.rb ruby/test_weakmap.rb ruby/test_transcode.rb fiber/test_ractor.rb
+      fiddle/test_closure.rb
+    ].freeze
+
     PARTS = {
       "subset" => [[Accounted.new, SUBSET]],
       "objects" => [[Accounted.new("quiet,objects"), OBJECTS]],
+      "attach" => [[Attached.new, ATTACH]],
       "record" => [[Recorded.new, RECORD], [Recorded.new("--native", "--objects"), RECORD_ALL]]
     }.freeze
 

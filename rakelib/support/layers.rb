@@ -37,7 +37,8 @@ module Tasks
       layer("lint", 25), layer("soak[300]", 40), layer("cruby[subset]", 25, apart: "cruby"), quick("test:c", 20),
       quick("test:unit", 20),
       layer("test:bench", 20), quick("test:package", 20), layer("gems", 20, apart: "gems"), quick("test:browser", 20),
-      layer("cruby[record]", 15, apart: "cruby"), layer("test:gates", 15), layer("leaks:compare[quick]", 15),
+      layer("cruby[record]", 15, apart: "cruby"), layer("cruby[attach]", 20, apart: "cruby"),
+      layer("test:gates", 15), layer("leaks:compare[quick]", 15),
       layer("leaks:gems[quick]", 20, apart: "gems"), layer("rails", 20, apart: "gems")
     ].freeze
 

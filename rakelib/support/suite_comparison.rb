@@ -40,7 +40,7 @@ module Tasks
     def preloaded?
       ok, output = Dir.mktmpdir("heapline-suite") do |dir|
         Shell.capture(*@under.words(dir), RbConfig.ruby, "-e",
-                      "exit File.read('/proc/self/maps').include?('libheapline')",
+                      "200.times { File.read('/proc/self/maps').include?('libheapline') ? exit : sleep(0.05) }; exit 1",
                       env: PlainRuby::ENVIRONMENT.merge(@under.environment))
       end
       puts "#{CORE} is not loaded by #{RbConfig.ruby}: rake compile, then exe/heapline doctor", output unless ok

@@ -35,6 +35,8 @@ module Heapline
         return result unless result == :injected
 
         await(limit) { (@code = LoadedCode.new(@pid)).core } ? result : :not_loaded
+      rescue SystemCallError
+        :gone
       end
 
       # Ask it; text: options, a newline, and code of Ruby that shows frames. Its Answer, or a Symbol: why there is
@@ -94,6 +96,8 @@ module Heapline
       def read
         bytes = File.open("/proc/#{@pid}/mem", "rb") { |memory| memory.pread(BYTES, @place) }
         Answer.new(*bytes.unpack(LAYOUT))
+      rescue EOFError # it ended while the file was open
+        raise Errno::ESRCH
       end
     end
   end

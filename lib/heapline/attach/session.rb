@@ -46,6 +46,8 @@ module Heapline
 
         check(answer)
         "attached to #{title}: paused #{paused(arrival)}; #{older}; next: heapline top #{@pid}"
+      rescue SystemCallError
+        fail_with("does not answer: #{REASONS.fetch(:gone)}")
       end
 
       # End it. What is said of that (String); raises Error.
@@ -56,6 +58,8 @@ module Heapline
         arrival, answer = ask(Arrival::STOP, "\n")
         check(answer)
         "detached from #{title}: paused #{paused(arrival)}; what it held then: heapline report #{@pid}"
+      rescue SystemCallError
+        fail_with("does not answer: #{REASONS.fetch(:gone)}")
       end
 
       private
@@ -94,7 +98,9 @@ module Heapline
       end
 
       def older
-        "#{Units.bytes(header[:older_bytes])} were there before and have no line"
+        found = header or raise Errno::ESRCH
+        bytes = found[:older_bytes] ? "#{Units.bytes(found[:older_bytes])} were" : "what was"
+        "#{bytes} there before and #{found[:older_bytes] ? "have" : "has"} no line"
       end
 
       def frames

@@ -44,18 +44,37 @@ module Heapline
       # moment (vfork, state D): that is waited for until `limit` (Clock.now).
       def check(limit = 0)
         sleep STEP while waits_in_kernel? && Clock.now < limit
-        reason = process_reason || permission_reason || program_reason or return self
-        raise Error, "process #{pid} #{reason}"
+        refuse(process_reason || permission_reason || reading { program_reason })
       end
 
       # The same for a process in which nothing is to be counted: it is stopped, and one of its threads makes a call.
       def check_stoppable(limit = 0)
         sleep STEP while waits_in_kernel? && Clock.now < limit
-        reason = process_reason || permission_reason || code_reason or return self
-        raise Error, "process #{pid} #{reason}"
+        refuse(process_reason || permission_reason || reading { code_reason })
       end
 
       private
+
+      def refuse(reason)
+        raise Error, "process #{pid} #{reason}" if reason
+
+        self
+      end
+
+      # What the block found out of the process's files, unless it ended meanwhile: then these tell nothing.
+      def reading
+        reason = yield
+        reason && gone? ? "ended" : reason
+      rescue SystemCallError, Error
+        raise unless gone?
+
+        "ended"
+      end
+
+      def gone?
+        state = Accounting::ProcessIdentity.stat(pid)&.first
+        state.nil? || "ZX".include?(state)
+      end
 
       def waits_in_kernel?
         Accounting::ProcessIdentity.stat(pid)&.first == "D"
@@ -139,8 +158,6 @@ module Heapline
         return "runs no Ruby" unless @code.has?("ruby_version")
 
         allocator_reason || namespace_reason
-      rescue Errno::ESRCH, Errno::ENOENT
-        "ended"
       end
 
       def code_reason
@@ -150,8 +167,6 @@ module Heapline
         return "does not use the GNU C library; gcore can dump it" unless @code.libc
 
         "runs with a #{@code.libc.name} that an update has replaced; gcore can dump it" if @code.libc.gone
-      rescue Errno::ESRCH, Errno::ENOENT
-        "ended"
       end
 
       def machine_reason
