@@ -35,7 +35,7 @@ static int is_loader(struct hl_span path) {
  * be a method, and a file with another ending a program. */
 static int is_body(const struct hl_site_place *place) {
     return ends(place->path, ".rb") && (begins(place->label, "<top (required)>") || begins(place->label, "<class:") ||
-                                        begins(place->label, "<module:"));
+                                        begins(place->label, "<module:") || begins(place->label, "singleton class"));
 }
 
 /* libruby, or the program that has it in itself. */
@@ -60,6 +60,7 @@ static enum hl_stage stage_of_line(const struct hl_site_place *place) {
     if (is_first_frame(place)) /* an extension that is loaded looks the same */
         return ends(place->path, ".so") ? HL_STAGE_LOADING : HL_STAGE_START_UP;
     if (begins(place->path, "<internal:") && begins(place->label, "<internal:")) return HL_STAGE_START_UP;
+    if (ends(place->path, ".gemspec") && has(place->path, "/specifications/")) return HL_STAGE_LOADING;
     if (!hl_path_is_installed((struct hl_path){place->path.bytes, place->path.length})) return HL_STAGE_RUN;
     return is_loader(place->path) || is_body(place) ? HL_STAGE_LOADING : HL_STAGE_RUN;
 }

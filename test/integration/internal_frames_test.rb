@@ -120,6 +120,30 @@ class InternalFramesTest < Minitest::Test
     assert_includes 70_000..100_000, own.sum(&:live_bytes)
   end
 
+  # Where these are C code: require_relative, and under Bundler require. (Ruby allocates at a line before it calls one
+  # for the first time, and that stands for the line.)
+  IN_C = <<~RUBY
+    Kernel.define_method(:require, Kernel.instance_method(:gem_original_require))
+    require "English"; require_relative "other"
+    @required = [require(File.expand_path("required.rb")), "x" * 70_001]
+    @relative = [require_relative("relative.rb"), "x" * 70_001]
+  RUBY
+
+  def test_require_in_c
+    needs_labels
+    script("", name: "other.rb")
+    script(File.read(required), name: "relative.rb")
+    run = fly(IN_C, chdir: workplace, gems: true)
+    assert run.status.success?, run.error
+    [3, 4].each do |line|
+      sites = run.snapshot.select { |each| each.location.to_s == File.join(workplace, "program.rb:#{line}") }
+      loading, own = sites.partition { |each| each.location.stage }
+      assert_equal ["<main> (loading)"], loading.map { |each| each.location.label }.uniq
+      assert_operator loading.sum(&:bytes_allocated), :>, 100_000
+      assert_includes 70_000..75_000, own.sum(&:live_bytes)
+    end
+  end
+
   DSL = <<~RUBY
     module Dsl
       def self.added = (@added ||= [])

@@ -160,7 +160,7 @@ static void relabel(uint32_t site, const struct hl_ruby_line *line) {
     hl_site_relabel(site, label, name_ruby, (void *)(uintptr_t)line);
 }
 
-/* Of an application's line nothing is loading but its calls of require: what it keeps may be a leak. */
+/* Of an application's line nothing is loading but its calls of require: what else it keeps may be a leak. */
 static int may_load(const struct hl_ruby_line *line) {
     return hl_path_is_installed((struct hl_path){line->path, line->path_length});
 }
@@ -173,7 +173,8 @@ static uint32_t found(struct search *search, int loading, uint32_t site) {
 
 /* The site of the search's frame, through the shared cache; 0 where the frame cannot be told. */
 static uint32_t look(struct search *search) {
-    const int loading = !hl_ruby.public_only && hl_ruby_is_loading(search->frame);
+    const int requires = !search->called && hl_ruby_calls_require(search->frame),
+              loading = requires || hl_ruby_is_loading(search->frame);
     const uint64_t pc = search->pc | (loading ? HL_LOCATION_LOADING : 0);
     const uint64_t key = hl_lossy_key(pc, (uint64_t)search->library << 32 | search->tag);
     const uint64_t internal = hl_lossy_key(search->frame.pc, CALLER);
@@ -190,7 +191,7 @@ static uint32_t look(struct search *search) {
         if (line.cacheable) hl_lossy_keep(&shared, internal, search->epoch, CALLER);
         return CALLER;
     }
-    line.loading = loading && may_load(&line);
+    line.loading = requires || (loading && may_load(&line));
     site = ruby_site(&line, search->library, search->tag);
     relabel(site, &line);
     if (line.cacheable) hl_lossy_keep(&shared, key, search->epoch, site);
@@ -247,7 +248,8 @@ struct hl_place hl_locate_further(struct hl_lane *lane, struct hl_frame frame, u
         slot = known(lane, further.pc ? further.pc | HL_LOCATION_CALLED : outermost, key);
         frame = further;
     }
-    if (slot && slot->pc & HL_LOCATION_LOADING && !hl_ruby_is_loading(frame)) slot = NULL;
+    if (slot && slot->pc & HL_LOCATION_LOADING && !hl_ruby_calls_require(frame) && !hl_ruby_is_loading(frame))
+        slot = NULL;
     if (slot) return (struct hl_place){slot->site, slot->count};
     return hl_lane_place(lane, hl_locate_slow(lane, caller, 1));
 }

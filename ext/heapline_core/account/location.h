@@ -9,9 +9,9 @@
  *     is the line that called it which counts, with its label, as in Ruby's own backtraces; HEAPLINE=internal shows it
  *     itself. In a cache the pc of such a frame says no more than that: the next frame outwards is looked up likewise.
  * W4  What a line of a gem or of Ruby's library allocates for the body of a class or module that is being loaded
- *     (`delegate`, `attribute`) is a site of its own, of loading. What is kept of it in a lane's cache holds while such
- *     a body runs, so each birth looks again, off the hot path. A line whose other site is in the cache counts there
- *     until that is driven out: what is no loading is never counted as loading.
+ *     (`delegate`, `attribute`), and what any line's call of require takes, is a site of its own, of loading. In a
+ *     lane's cache that holds while such a body or call runs, so each birth looks again, off the hot path. A line whose
+ *     other site is in the cache counts there until that is driven out: nothing else is ever counted as loading.
  * Callable from any thread inside malloc.
  */
 #ifndef HL_LOCATION_H

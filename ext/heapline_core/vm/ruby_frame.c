@@ -162,7 +162,9 @@ struct hl_frame hl_ruby_caller(struct hl_frame frame) {
 int hl_ruby_is_loading(struct hl_frame frame) {
     enum { FAR = 100 }; /* so that a miss of the caches costs the same however deep a stack is */
     int in_body = 0;
-    if (!frame.frame || kind_of(frame) == HL_FRAME_OF_CLASS || kind_of(frame) == HL_FRAME_OF_FILE) return 0;
+    if (!frame.frame || hl_ruby.public_only || kind_of(frame) == HL_FRAME_OF_CLASS ||
+        kind_of(frame) == HL_FRAME_OF_FILE)
+        return 0;
     for (int i = 0; i < FAR; i++) {
         frame = hl_ruby_caller(frame);
         if (!frame.pc) return 0;
@@ -455,6 +457,23 @@ static hl_value method_of(const char *frame) {
         if (outermost) return 0;
         environment = (const hl_value *)(environment[HL_EP_OUTER] & ~(hl_value)3);
     }
+}
+
+static int is_require_in_c(const char *frame) {
+    const uint64_t flags = **(const uint64_t *const *)(frame + HL_FRAME_EP);
+    const hl_value method = flags & HL_FRAME_OF_C ? method_of(frame) : 0;
+    if (!method) return 0;
+    const char *definition = *(const char *const *)(method + HL_METHOD_DEFINITION);
+    const uintptr_t name = *(const uintptr_t *)(definition + HL_DEFINITION_NAME);
+    return name && (name == hl_ruby.require_name || name == hl_ruby.require_relative_name);
+}
+
+int hl_ruby_calls_require(struct hl_frame frame) {
+    if (!frame.frame || hl_ruby.public_only || !hl_ruby.version_known || !may_read_directly()) return 0;
+    const char *inner = *(char *const *)((const char *)hl_thread.ec + HL_EC_FRAME);
+    for (; inner < frame.frame; inner += hl_ruby_frame_size)
+        if (is_require_in_c(inner)) return 1;
+    return 0;
 }
 
 static size_t label_of(const char *frame, char *out) {

@@ -133,6 +133,8 @@ struct hl_frame hl_ruby_frame_below(const char *frame, const char *end);
 struct hl_frame hl_ruby_caller(struct hl_frame frame);
 /* Was it called, some frames further out, by the body of a class or module in a file that is being loaded? */
 int hl_ruby_is_loading(struct hl_frame frame);
+/* Does it, the nearest that runs Ruby, call `require` or `require_relative` where these are C code? */
+int hl_ruby_calls_require(struct hl_frame frame);
 
 /* The nearest frame that runs Ruby code, from the top of the stack of an ec that is proven: mostly the first (an
  * instruction that allocates) or the second (a method in C that does). 1, and that one; or 0: it has to be sought.

@@ -178,6 +178,10 @@ void hl_ruby_believe(const struct hl_ruby_layout *layout, intptr_t ec_offset) {
         const size_t usable = hl_block_usable(thread);
         hl_ruby.thread_usable = hl_started_late || hl_trailer_read(thread, usable, &trailer) ? usable : 0;
     }
+    if (hl_ruby.rb_intern) { /* the VM, which runs Ruby code by now, has both: nothing is made */
+        hl_ruby.require_name = hl_ruby.rb_intern("require");
+        hl_ruby.require_relative_name = hl_ruby.rb_intern("require_relative");
+    }
     main_ractor = layout->thread_ractor ? ractor_of(ec) : NULL;
     __atomic_store_n(&hl_ruby_ec_offset, ec_offset, __ATOMIC_RELEASE); /* who finds an ec finds the rest */
     hl_flight.header->attribution = HL_ATTRIBUTION_FRAMES;

@@ -63,8 +63,10 @@ enum {
     HL_FRAME_DUMMY = 0x79990001,
     HL_FRAME_OF_CLASS = 0x33330001, /* the body of a class or module */
     HL_FRAME_OF_FILE = 0x44440001,  /* a file that is loaded, its own level; the program's is another */
+    HL_METHOD_DEFINITION = 16,
     HL_METHOD_OWNER = 32,
-    HL_INTERRUPT_JOB = 4, /* in an ec's interrupts: jobs wait */
+    HL_DEFINITION_NAME = 32, /* the first one, also of an alias */
+    HL_INTERRUPT_JOB = 4,    /* in an ec's interrupts: jobs wait */
 };
 
 /* The public functions that the core calls; all exported by Ruby 3.1 to 4.1. */
@@ -145,9 +147,10 @@ struct hl_ruby {
     const char *version;          /* "3.4.1" */
     const char *description;
     uintptr_t attached_name; /* the name under which Ruby 3.1 keeps a singleton class's object */
-    size_t fiber_usable;     /* hl_block_usable of a fiber's block, which holds its ec */
-    size_t thread_usable;    /* … of a thread's; 0: not known */
-    char *lasting_thread;    /* the main thread, where it is no block: since Ruby 4.1 it lies in the VM's data */
+    uintptr_t require_name, require_relative_name;
+    size_t fiber_usable;  /* hl_block_usable of a fiber's block, which holds its ec */
+    size_t thread_usable; /* … of a thread's; 0: not known */
+    char *lasting_thread; /* the main thread, where it is no block: since Ruby 4.1 it lies in the VM's data */
 #define HL_MEMBER(type, name, parameters) type(*name) parameters;
     HL_RUBY_FUNCTIONS(HL_MEMBER)
     HL_RUBY_OPTIONAL_FUNCTIONS(HL_MEMBER)

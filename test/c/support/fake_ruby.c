@@ -276,7 +276,9 @@ static const char *const names[] = {"",
                                     "HEAP_PAGE_SIZE",
                                     "HEAP_COUNT",
                                     "SIZE_POOL_COUNT",
-                                    "RVALUE_SIZE"};
+                                    "RVALUE_SIZE",
+                                    "require",
+                                    "require_relative"};
 
 static value rb_intern(const char *name) {
     for (value i = 0; i < sizeof(names) / sizeof(names[0]); i++)
