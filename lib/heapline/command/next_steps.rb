@@ -41,9 +41,7 @@ module Heapline
       # What the figures of a process that runs ask for.
       def self.for_running(snapshot, ledger)
         steps = [rss(snapshot, ledger), *growth(snapshot)]
-        library = native(snapshot)
-        steps << ["heapline leaks #{snapshot.pid}", "has #{library} lost any of its blocks?"] if library
-        steps
+        steps.concat(lost(snapshot, snapshot.pid))
       end
 
       def self.rss(snapshot, ledger)
@@ -64,6 +62,11 @@ module Heapline
 
         [["heapline log -o #{pid}.jsonl #{pid}", "does it go on growing? Then:"],
          ["heapline growth #{pid}.jsonl", "a leak, or a cache that fills?"]]
+      end
+
+      def self.lost(snapshot, word)
+        library = native(snapshot)
+        library ? [["heapline leaks #{word}", "has #{library} lost any of its blocks?"]] : []
       end
 
       # The library that called malloc for one of the first rows, where that is neither Ruby nor the system's.
@@ -116,14 +119,14 @@ module Heapline
         steps = [["heapline -o run.heapline #{any}#{command}", "keep the counts"], grouped(snapshot, "run.heapline")]
         # What came after the last GC is live until the next one, and may fill the first rows.
         steps.push(["heapline --gc #{command}", "what stays after a full GC?"]) if snapshot.ruby? && !options[:gc]
-        steps
+        steps.concat(lost(snapshot, command))
       end
 
       def self.grouped(snapshot, word)
         group = snapshot.ruby? ? "gem" : "library"
         ["heapline report #{word} --by #{group}", "which #{group}?"]
       end
-      private_class_method :grouped, :for_running, :rss, :growth, :native
+      private_class_method :grouped, :for_running, :rss, :growth, :lost, :native
     end
   end
 end

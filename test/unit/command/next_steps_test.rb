@@ -37,6 +37,7 @@ module Heapline
         assert_equal "heapline baseline 4711", commands(leaky).last.first
         native = leaky.with(sites: [site("/app/a.rb", 1, live_bytes: 90, library: "oj.so")])
         assert_equal ["heapline leaks 4711", "has oj.so lost any of its blocks?"], commands(native).last
+        assert_equal "heapline leaks ruby leak.rb", NextSteps.for_exit(native, {}).last.first
       end
 
       def test_what_is_held_is_told_from_a_part_of_rss_on
