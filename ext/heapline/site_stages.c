@@ -56,7 +56,8 @@ static int is_first_frame(const struct hl_site_place *place) {
 }
 
 static enum hl_stage stage_of_line(const struct hl_site_place *place) {
-    if (place->offset == HL_RUBY_LOADING) return HL_STAGE_LOADING;
+    /* A report that was read back from JSON has the label alone. */
+    if (place->offset == HL_RUBY_LOADING || ends(place->label, " (loading)")) return HL_STAGE_LOADING;
     if (is_first_frame(place)) /* an extension that is loaded looks the same */
         return ends(place->path, ".so") ? HL_STAGE_LOADING : HL_STAGE_START_UP;
     if (begins(place->path, "<internal:") && begins(place->label, "<internal:")) return HL_STAGE_START_UP;

@@ -117,6 +117,7 @@ module Heapline
                       [:ruby, "/r/lib/ruby/4.0.0/bundled_gems.rb", 60, "block (2 levels) in replace_require"],
                       [:ruby, "/r/lib/ruby/3.4.0/json.rb", 2, "<top (required)>"],
                       [:ruby, "/r/lib/ruby/3.4.0/psych.rb", 7, "singleton class"],
+                      [:ruby, "/g/gems/a-1.0.0/lib/a.rb", 7, "Module#delegate (loading)"],
                       [:ruby, "/r/lib/ruby/gems/3.4.0/specifications/default/csv-3.2.2.gemspec", 14, "block in x"],
                       [:ruby, "/g/gems/net-http-0.4.1/lib/a.rb", 3, "<class:Net>"]],
       nil => [[:ruby, "/app/a.rb", 1, "<main>"], [:ruby, "/app/a.rb", 0, "<main>"],
