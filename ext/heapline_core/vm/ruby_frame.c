@@ -462,8 +462,8 @@ static hl_value method_of(const char *frame) {
 static int is_require_in_c(const char *frame) {
     const uint64_t flags = **(const uint64_t *const *)(frame + HL_FRAME_EP);
     const hl_value method = flags & HL_FRAME_OF_C ? method_of(frame) : 0;
-    if (!method) return 0;
-    const char *definition = *(const char *const *)(method + HL_METHOD_DEFINITION);
+    const char *definition = method ? *(const char *const *)(method + HL_METHOD_DEFINITION) : NULL;
+    if (!definition) return 0;
     const uintptr_t name = *(const uintptr_t *)(definition + HL_DEFINITION_NAME);
     return name && (name == hl_ruby.require_name || name == hl_ruby.require_relative_name);
 }
