@@ -43,9 +43,10 @@ static size_t name_ruby(void *context, char *label, uint32_t *symbol_offset) {
 }
 
 static int is_require(const struct hl_ruby_line *line) {
-    static const char name[] = "Kernel#require";
+    static const char NAME[] = "Kernel#require";
+    const char *name = line->ownerless ? strchr(NAME, '#') + 1 : NAME;
     char label[HL_LABEL_MAX];
-    return hl_ruby_label(line, label) == sizeof(name) - 1 && memcmp(label, name, sizeof(name) - 1) == 0;
+    return hl_ruby_label(line, label) == strlen(name) && memcmp(label, name, strlen(name)) == 0;
 }
 
 /* Does the line call require? The line of a method that is called so itself does not differ in its label. */
