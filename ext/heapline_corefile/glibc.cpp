@@ -154,12 +154,6 @@ void Glibc::keep(const Chunk &chunk) {
     std::push_heap(largest_.begin(), largest_.end(), more);
 }
 
-bool Glibc::is_heap(uint64_t address) const {
-    for (const Range &range : heaps_)
-        if (address >= range.first && address < range.second) return true;
-    return false;
-}
-
 /* It grows by brk, from where that began: the start of the segment, or where libc noted it (mp_.sbrk_base). */
 void Glibc::walk_main(const Job &job, Arena &arena, const Each &each) {
     const Image::Segment *segment = image_.segment_at(arena.top);
@@ -180,16 +174,18 @@ void Glibc::walk_main(const Job &job, Arena &arena, const Each &each) {
     if (!reached) return;
     chain(job, from, segment->end, arena, &each, reached);
     arena.walked_bytes = arena.top - from + size_at(arena.top);
-    heaps_.emplace_back(segment->begin, segment->end);
+    main_ = {segment->begin, segment->end};
+    heaps_.push_back(main_);
 }
 
 /* The newest heap has the top chunk; each names the one before it. The first also holds the arena itself. */
 void Glibc::walk_heaps(const Job &job, Arena &arena, const Each &each) {
     const uint64_t first = arena.address & ~uint64_t{HEAP_BYTES - 1}, head = arena.address - first;
     uint64_t base = arena.top & ~uint64_t{HEAP_BYTES - 1};
-    for (size_t i = 0; base && i < MOST_HEAPS && image_.word(base) == arena.address && !is_heap(base); i++) {
+    const auto in_main = [this](uint64_t at) { return main_.first <= at && at < main_.second; };
+    for (size_t i = 0; base && i < MOST_HEAPS && image_.word(base) == arena.address; i++) {
         const uint64_t size = image_.word(base + HEAP_SIZE);
-        if (size > HEAP_BYTES || size % PAGE) return;
+        if (size > HEAP_BYTES || size % PAGE || in_main(base) || !seen_.insert(base).second) return;
         const uint64_t from = base == first ? multiple(arena.address + ARENA_BYTES, ALIGNMENT) : base + head;
         bool reached;
         chain(job, from, base + size, arena, &each, reached);
@@ -202,6 +198,8 @@ void Glibc::walk_heaps(const Job &job, Arena &arena, const Each &each) {
 
 void Glibc::walk(const Job &job, const Each &each) {
     heaps_.clear();
+    seen_.clear();
+    main_ = {0, 0};
     largest_.clear();
     for (size_t i = 0; i < arenas_.size(); i++) {
         arenas_[i] = {arenas_[i].address, arenas_[i].top, arenas_[i].system_bytes, 0, 0, 0, 0, 0, 0};

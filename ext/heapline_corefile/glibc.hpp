@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -70,13 +71,14 @@ class Glibc {
     void keep(const Chunk &chunk);
     void walk_main(const Job &job, Arena &arena, const Each &each);
     void walk_heaps(const Job &job, Arena &arena, const Each &each);
-    bool is_heap(uint64_t address) const;
 
     Image &image_;
     std::vector<Arena> arenas_;
-    std::vector<Range> heaps_;         /* what was walked */
-    std::vector<Chunk> largest_;       /* a heap, the least on top */
-    std::vector<Image::Segment> data_; /* libc's writable data */
+    std::vector<Range> heaps_; /* what was walked */
+    Range main_{0, 0};
+    std::unordered_set<uint64_t> seen_; /* where heaps of arenas but the main one begin: each is walked once */
+    std::vector<Chunk> largest_;        /* a heap, the least on top */
+    std::vector<Image::Segment> data_;  /* libc's writable data */
 };
 
 } // namespace corefile

@@ -34,6 +34,7 @@ enum : uint64_t {
     CLASS_VARIABLES = 32, /* of Ruby 3.2 */
     VARIABLES = 4,        /* of them that are looked at */
     NAME_MOST = 512,
+    NAMES_KNOWN = 1 << 16,
     TABLE_KEYS = 16, /* st_table */
     TABLE_END = 40,
     TABLE_ENTRIES = 48,
@@ -246,15 +247,26 @@ void RubyHeap::find_names(const std::vector<uint64_t> &classes) {
         if (count > names_.classes) names_ = {0, key, 0, count};
 }
 
+/* Most that have none are below the same few: what was found for one holds for those on the way. */
 std::string RubyHeap::name_of(uint64_t klass) {
-    for (size_t i = 0; i < ANCESTORS && is_slot(klass); i++) {
-        std::string name = names_.classes ? name_by(names_, klass) : "";
+    std::string name;
+    std::vector<uint64_t> way;
+    while (way.size() < ANCESTORS && is_slot(klass)) {
+        const auto known = known_.find(klass);
+        if (known != known_.end()) {
+            name = known->second;
+            break;
+        }
+        way.push_back(klass);
         const uint64_t type = type_at(klass);
-        if (!name.empty() && type != T_ICLASS) return name;
-        if (!super_ || (type != T_CLASS && type != T_ICLASS)) break;
+        if (type != T_ICLASS && names_.classes) name = name_by(names_, klass);
+        if (!name.empty() || !super_ || (type != T_CLASS && type != T_ICLASS)) break;
         klass = image_.word(klass + super_);
     }
-    return "(class without a name)";
+    if (name.empty()) name = "(class without a name)";
+    for (const uint64_t one : way)
+        if (known_.size() < NAMES_KNOWN) known_[one] = name;
+    return name;
 }
 
 /* ---- blocks ---- */

@@ -138,7 +138,8 @@ class RubyHeap {
     uint64_t page_bytes_ = 0;
     std::vector<Page> pages_; /* by address */
     Way names_;
-    uint64_t super_ = 0; /* where a class has its superclass */
+    std::unordered_map<uint64_t, std::string> known_; /* names of classes, by what name_of() went through */
+    uint64_t super_ = 0;                              /* where a class has its superclass */
     std::vector<Block> blocks_;
     std::vector<bool> claimed_;
     uint64_t used_bytes_ = 0, used_blocks_ = 0;
