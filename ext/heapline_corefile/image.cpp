@@ -112,7 +112,7 @@ void Image::unpack(File &file, const Job &job) {
         if (!spool_->size()) end = size_by_headers(bytes.data(), got);
         if (end > spool_->room() + spool_->size())
             throw Failure(file.path() + " is " + std::to_string(end) + " bytes unpacked, and " + spool_->directory() +
-                          " has room for " + std::to_string(spool_->room()) + ": TMPDIR names another place");
+                          " has room for " + std::to_string(spool_->room()) + ": set TMPDIR to another place");
         spool_->append(bytes.data(), got);
     }
     problem_ = source->problem();

@@ -37,7 +37,7 @@ bool Spool::open_in(const char *directory) {
 
 Spool::Spool() {
     if (!open_in(secure_getenv("TMPDIR")) && !open_in("/var/tmp") && !open_in("/tmp"))
-        throw Failure(std::string("no temporary file can be made (TMPDIR names its place): ") + strerror(errno));
+        throw Failure(std::string("no temporary file can be made (set TMPDIR to another place): ") + strerror(errno));
 }
 
 Spool::~Spool() {

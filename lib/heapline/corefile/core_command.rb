@@ -52,13 +52,13 @@ module Heapline
       def define(parser)
         define_top(parser)
         define_format(parser, %w[text json])
-        parser.on("-o", "--output FILE", "of heap: where to") do |file|
+        parser.on("-o", "--output FILE", "for heap: the file to write") do |file|
           @options[:output] = file
         end
-        parser.on("--contents", "also what is in strings: of holders, dominators and heap") do
+        parser.on("--contents", "for holders, dominators and heap: show the contents of strings") do
           @options[:contents] = true
         end
-        parser.on("--flight FILE", "its flight file, where that is not where it was") do |file|
+        parser.on("--flight FILE", "the flight file, if it is no longer where the process had it") do |file|
           @options[:flight] = file
         end
       end
@@ -71,12 +71,13 @@ module Heapline
 
       def demand_words(question, words)
         wanted = QUESTIONS.fetch(question) do
-          raise UsageError, "what of it? holders, dominators, leaked or heap, not #{question}; one core file at a time"
+          raise UsageError,
+                "#{question} cannot be asked of a core: holders, dominators, leaked or heap; one core file at a time"
         end
         raise UsageError, "holders of what? give an address (0x…), a class or a line" if words.size < wanted
         raise UsageError, "#{question} does not take #{words.drop(wanted).join(" ")}" if words.size > wanted
         raise UsageError, "where to? give -o FILE" if question == "heap" && !@options[:output]
-        raise UsageError, "-o is of heap" if question != "heap" && @options[:output]
+        raise UsageError, "-o is for heap" if question != "heap" && @options[:output]
       end
 
       def answer(path, core, question, words)

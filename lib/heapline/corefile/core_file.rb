@@ -192,7 +192,7 @@ module Heapline
       end
 
       def left_out
-        @facts[:left_out] ? ["it has more blocks than are looked at: bytes of classes are without some of them"] : []
+        @facts[:left_out] ? ["it has more blocks than heapline looks at: the bytes of classes lack some of them"] : []
       end
 
       # Array of String

@@ -62,7 +62,7 @@ class PackedCoreTest < Minitest::Test
     sample = CoreSample.bytes
     sample[64 + 56 + 32, 8] = [1 << 60].pack("Q")
     error = assert_raises(Heapline::Error) { read(zstd(raw(sample))) }
-    assert_match(/is 1\d{18} bytes unpacked, and .* has room for \d+: TMPDIR names another place/, error.message)
+    assert_match(/is 1\d{18} bytes unpacked, and .* has room for \d+: set TMPDIR to another place/, error.message)
   end
 
   def test_what_is_damaged
