@@ -100,6 +100,12 @@ template <typename T> class Column {
         size_ = room_ = 0;
     }
 
+    /* Gives back the memory of the first values, which nobody reads again. (Pages are of 64 kB at most.) */
+    void forget(size_t count) {
+        const size_t page = 1 << 16, bytes = count * sizeof(T) / page * page;
+        if (bytes) madvise(values_, bytes, MADV_DONTNEED);
+    }
+
     void swap(Column &other) noexcept {
         std::swap(values_, other.values_);
         std::swap(size_, other.size_);

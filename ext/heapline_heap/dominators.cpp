@@ -21,7 +21,12 @@ class SemiNca {
     void run() {
         number();
         find_semidominators();
+        label_.release();
+        ancestor_.release();
+        number_.release();
+        stack_.release();
         find_dominators();
+        semi_.release();
     }
 
   private:
@@ -119,7 +124,9 @@ Dominators::Dominators(Graph &graph, const Job &job) : graph_(graph) {
     std::fill(parent_.begin(), parent_.end(), NOBODY);
     for (size_t i = 1; i < algorithm.order.size(); i++)
         parent_[algorithm.order[i]] = algorithm.order[algorithm.dominator[i]];
+    algorithm.dominator.release();
     retain(algorithm.order, job);
+    algorithm.order.release();
     link();
     add_up();
 }

@@ -14,6 +14,8 @@ namespace {
 /* Numbers are 32 bits; the roots and the node above them need some, too. */
 const size_t NODES_MAX = UINT32_MAX - (1u << 20);
 const size_t EDGES_MAX = UINT32_MAX - 1;
+/* Addresses go as numbers come: there is never all of both. */
+const size_t FORGOTTEN_AFTER = 1 << 18; /* objects */
 
 uint32_t narrow(uint64_t value) {
     return static_cast<uint32_t>(std::min<uint64_t>(value, Graph::WIDE));
@@ -156,6 +158,7 @@ void Graph::link_objects(const Vocabulary &vocabulary, const Job &job) {
     const uint64_t *reference = references_.data();
     for (size_t i = 0; i < nodes_.size(); i++) {
         job.check(i);
+        if (i % FORGOTTEN_AFTER == 0) references_.forget(static_cast<size_t>(reference - references_.data()));
         uint64_t count = *reference++, class_address = *reference++;
         Node &node = nodes_[i];
         node.class_node = class_address && !classless[node.kind] ? find(class_address) : NOBODY;
