@@ -216,7 +216,8 @@ void Glibc::walk_mapped(const Job &job, const std::function<bool(uint64_t block,
     auto heap = heaps_.begin();
     for (const Image::Segment &segment : image_.segments()) {
         if (!segment.writable) continue;
-        for (uint64_t page = multiple(segment.begin, PAGE); page < segment.end;) {
+        for (uint64_t page = multiple(segment.begin, PAGE);
+             (page = multiple(image_.behind_hole(page), PAGE)) < segment.end;) {
             job.check(++step);
             while (heap != heaps_.end() && heap->second <= page) ++heap;
             if (heap != heaps_.end() && page >= heap->first) {

@@ -38,6 +38,8 @@ constexpr size_t most_registers = 1 << 16;
  * an address never wraps. */
 constexpr uint64_t address_end = uint64_t{1} << 56;
 constexpr uint64_t most_note_bytes = 128 << 20;
+/* Smaller holes are read. */
+constexpr uint64_t least_hole = 64 << 10;
 constexpr size_t unpacked_at_once = 8 << 20; /* the headers are in the first */
 
 struct Ender {
@@ -158,6 +160,32 @@ void Image::read_headers(const std::string &path) {
     /* Nor do two have the same bytes of the file: a small file would stand for memory without end. */
     if (bytes > file_bytes_) throw Failure(path + " is damaged: its parts overlap");
     if (segments_.empty()) throw Failure(path + " has no memory in it");
+    find_holes();
+}
+
+/* Stacks and arenas are reserved far beyond what they use: a core of 1 GB may look like one of 30. */
+void Image::find_holes() {
+    struct stat status;
+    if (fstat(fd_, &status) || static_cast<uint64_t>(status.st_blocks) * 512 >= file_bytes_) return;
+    for (const Segment &segment : segments_) {
+        const uint64_t bytes = segment.end - segment.begin;
+        for (uint64_t at = 0; at < bytes && holes_.size() < most_parts;) {
+            const off_t hole = lseek(fd_, static_cast<off_t>(segment.offset + at), SEEK_HOLE);
+            if (hole < 0) return;
+            const uint64_t from = static_cast<uint64_t>(hole) - segment.offset;
+            if (from >= bytes) break;
+            const off_t data = lseek(fd_, hole, SEEK_DATA);
+            const uint64_t to = data < 0 ? bytes : std::min(bytes, static_cast<uint64_t>(data) - segment.offset);
+            if (to - from >= least_hole) holes_.push_back({segment.begin + from, segment.begin + to});
+            at = to;
+        }
+    }
+}
+
+uint64_t Image::behind_hole(uint64_t address) const {
+    const auto after = std::upper_bound(holes_.begin(), holes_.end(), address,
+                                        [](uint64_t one, const Hole &other) { return one < other.begin; });
+    return after != holes_.begin() && address < std::prev(after)->end ? std::prev(after)->end : address;
 }
 
 void Image::read_notes(void *elf, uint64_t offset, uint64_t size) {

@@ -72,6 +72,9 @@ class Image {
         return registers_;
     }
 
+    /* For who looks through all: where zeros that take no room in the file begin there, their end, else the address. */
+    uint64_t behind_hole(uint64_t address) const;
+
     /* Are all the bytes there? Then they are copied. */
     bool read(uint64_t address, void *to, size_t size) {
         return size <= window_bytes - address % window_bytes ? inside(address, to, size) : across(address, to, size);
@@ -124,6 +127,7 @@ class Image {
     void open_file(const std::string &path, const Job &job);
     void unpack(File &file, const Job &job);
     void read_headers(const std::string &path);
+    void find_holes();
     void read_notes(void *elf, uint64_t offset, uint64_t size);
     void read_files(const char *note, size_t size);
 
@@ -134,6 +138,10 @@ class Image {
     uint32_t pid_ = 0, threads_ = 0;
     std::string command_;
     std::vector<Segment> segments_;
+    struct Hole {
+        uint64_t begin, end; /* addresses */
+    };
+    std::vector<Hole> holes_; /* by address */
     std::vector<Mapping> mappings_;
     std::vector<Registers> registers_;
     std::map<std::string, int> files_; /* their descriptors; -1: not the one that was mapped */

@@ -295,6 +295,11 @@ template <typename Each> void References::scan(Range range, const Job &job, cons
             at = gap->second;
             continue;
         }
+        const uint64_t behind = image_.behind_hole(at);
+        if (behind > at) {
+            at = behind;
+            continue;
+        }
         uint64_t until = std::min(range.end, (at & ~(CHUNK - 1)) + CHUNK);
         if (gap != unused.end()) until = std::min(until, gap->first);
         const uint64_t count = (until - at) / WORD;
@@ -328,6 +333,8 @@ void References::find_transient(std::vector<Range> &found, const Job &job) {
         for (uint64_t at = (segment.begin + TRANSIENT_BLOCK - 1) & ~(TRANSIENT_BLOCK - 1);
              segment.writable && at < segment.end && segment.end - at >= TRANSIENT_BLOCK; at += TRANSIENT_BLOCK) {
             job.check(++step);
+            at = std::max(at, image_.behind_hole(at) & ~(TRANSIENT_BLOCK - 1));
+            if (at >= segment.end || segment.end - at < TRANSIENT_BLOCK) break;
             const uint64_t head = image_.word(at + 2 * WORD), bytes = head >> 16 & 0xffff;
             if ((head & 0xffff) == TRANSIENT && bytes > 2 * WORD && bytes % WORD == 0 && bytes < TRANSIENT_BLOCK)
                 found.push_back({at, at + TRANSIENT_BLOCK});

@@ -101,7 +101,8 @@ void RubyHeap::find_pages(const Job &job) {
             for (uint64_t at = (segment.begin + bytes - 1) & ~(bytes - 1);
                  at < segment.end && segment.end - at >= bytes; at += bytes) {
                 job.check(++step);
-                if (read_page(at, bytes, page)) pages_.push_back(page);
+                at = std::max(at, image_.behind_hole(at) & ~(bytes - 1));
+                if (segment.end - at >= bytes && read_page(at, bytes, page)) pages_.push_back(page);
             }
         }
         page_bytes_ = bytes;

@@ -85,9 +85,17 @@ class DumpTest < Minitest::Test
         assert_includes answer.to_s, "#{path("program.rb")}:5"
         assert_untouched(io)
       end
+      assert core(path("it.core")).except("cores") == core(without_holes).except("cores"), "holes tell something else"
       out, err, status = heapline("dump", io.pid.to_s, "-o", "/dev/stdout", binmode: true)
       assert_equal ["\x7FELF".b, "", 0], [out[0, 4], err, status.exitstatus]
     end
+  end
+
+  # What was never touched, as bytes that are there.
+  def without_holes
+    assert system("cp", "--sparse=never", path("it.core"), path("full.core"))
+    assert_operator File.stat(path("it.core")).blocks, :<, File.stat(path("full.core")).blocks
+    path("full.core")
   end
 
   def test_objects_are_dumped_as_heap_dump_does
