@@ -16,10 +16,12 @@
 #include "platform/memory_maps.h"
 #include "platform/own_memory.h"
 #include "platform/platform.h"
+#include "platform/probe.h"
 #include "platform/system_call.h"
 #include "platform/text.h"
 
 enum { CXX_RUNTIMES = 8, PATIENCE_NS = 1000000000, LEAST_RECORDS = 1 << 12, LEAST_RUNS = 1 << 8 };
+enum { PAGE_BYTES = 4096, VARIABLES_MOST = 16 << 20 /* of one segment are looked at */ };
 
 /* What was in a word that we changed. */
 struct record {
@@ -102,6 +104,7 @@ struct survey {
     uint64_t additions, removals;
     struct hl_range cxx[CXX_RUNTIMES];
     uint32_t cxx_count;
+    struct hl_range own;
 };
 
 static const char *base_name(const char *path) {
@@ -129,6 +132,7 @@ static int survey_object(struct dl_phdr_info *info, size_t size, void *context) 
     survey->removals = info->dlpi_subs;
     if (!hl_loaded_object_read(info, &object)) return 0;
     find_homes(object.all);
+    if (object.base == (uintptr_t)&__ehdr_start) survey->own = object.all;
     if (is_library(object.path, "libstdc++.so") || is_library(object.path, "libc++.so"))
         if (survey->cxx_count < CXX_RUNTIMES) survey->cxx[survey->cxx_count++] = object.all;
     return 0;
@@ -152,6 +156,7 @@ struct walk {
     struct notes *notes; /* that it writes */
     uint32_t place;      /* of the last object's run among the former ones */
     struct run former;   /* of this object: what of it was not met yet */
+    struct hl_range own; /* this library */
 };
 
 /* The kernel is asked to set no bit of it: it does, or may not. */
@@ -324,6 +329,52 @@ static void open_words(struct walk *walk, const struct hl_loaded_object *object,
     }
 }
 
+/* ---- what the program has put into its variables ---- */
+
+/* The first that is ours now, which leads below. */
+static const struct hl_definition *definition_below(uintptr_t value) {
+    uint32_t count;
+    const struct hl_definition *definitions = hl_definitions(&count);
+    for (uint32_t i = 0; i < count; i++)
+        if (definitions[i].below && definitions[i].below == value) return &definitions[i];
+    return NULL;
+}
+
+/* A function that was looked for by its name, or an address that was copied, has no relocation. */
+static void open_variable(struct walk *walk, const struct hl_loaded_object *object, uintptr_t word, uintptr_t value) {
+    const struct record *known = hl_in_range(walk->own, value) ? former_record(&walk->former, word) : NULL;
+    const struct hl_definition *definition = definition_below(value);
+    if (known) remember(walk, *known, 1);
+    if (!definition) return;
+    if (remember(walk, (struct record){word, value, definition->ours, 0}, 0))
+        replace(&walk->opened, object, word, value, definition->ours);
+    else
+        walk->full++;
+}
+
+/* Words that lead into where all lies below us, or into this library. */
+static void open_page(struct walk *walk, const struct hl_loaded_object *object, uintptr_t page, uintptr_t end) {
+    uintptr_t words[PAGE_BYTES / sizeof(uintptr_t)];
+    const size_t count = ((end - page < PAGE_BYTES ? end - page : PAGE_BYTES)) / sizeof(*words);
+    const struct hl_range below = hl_definition_of("malloc")->home;
+    if (hl_probe(words, (const void *)page, count * sizeof(*words))) return;
+    for (size_t i = 0; i < count; i++)
+        if (hl_in_range(below, words[i]) || hl_in_range(walk->own, words[i]))
+            open_variable(walk, object, page + i * sizeof(*words), words[i]);
+}
+
+static void open_variables(struct walk *walk, const struct dl_phdr_info *info, const struct hl_loaded_object *object) {
+    if (hl_in_range(object->all, hl_definition_of("malloc")->below)) return; /* what it keeps for itself */
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_W)) continue;
+        const uintptr_t begin = (info->dlpi_addr + segment->p_vaddr + sizeof(uintptr_t) - 1) & ~(sizeof(uintptr_t) - 1),
+                        bytes = segment->p_memsz < VARIABLES_MOST ? segment->p_memsz : VARIABLES_MOST;
+        for (uintptr_t page = begin; page < begin + bytes; page += PAGE_BYTES)
+            open_page(walk, object, page, begin + bytes);
+    }
+}
+
 /* Where malloc is defined besides libc: its own callers may be bound to it without a word. */
 static void look_for_allocator(const struct hl_loaded_object *object) {
     const struct hl_definition *allocator = hl_definition_of("malloc");
@@ -356,6 +407,7 @@ static int open_object(struct dl_phdr_info *info, size_t size, void *context) {
     if (!walk->from) walk->former = run_at(object.all.begin, &walk->place);
     walk->place++;
     for (unsigned table = 0; table < 2; table++) open_words(walk, &object, table);
+    open_variables(walk, info, &object);
     close_pages(&walk->opened, &object);
     look_for_allocator(&object);
     return 0;
@@ -402,7 +454,8 @@ static int close_object(struct dl_phdr_info *info, size_t size, void *context) {
  * not survive, and where there was no room. */
 static void walk_once(const struct survey *survey, struct walk *walk, struct notes *fresh) {
     const int all = survey->removals != done_removals || !done_objects;
-    *walk = (struct walk){.survey = survey, .from = all ? 0 : done_objects, .notes = all ? fresh : &notes};
+    *walk = (struct walk){
+        .survey = survey, .from = all ? 0 : done_objects, .notes = all ? fresh : &notes, .own = survey->own};
     if (!make_room(walk->notes, all ? notes.record_limit : 0, survey->objects)) return;
     if (all) figures.left = 0, figures.left_names[0] = 0;
     dl_iterate_phdr(open_object, walk);
