@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "support/accounted"
+require "support/flight_run"
 require "support/native_programs"
 require "pathname"
 require "heapline/attach/session"
@@ -197,6 +198,7 @@ class AttachTest < Minitest::Test
 
   def test_lost_blocks_since_then
     told = start_ready(program_that(<<~RUBY))
+      $LOAD_PATH.unshift(*#{FlightRun::FIDDLE.inspect})
       require "fiddle"
       TAKE = Fiddle::Function.new(Fiddle.dlopen(#{NativePrograms.library("grabber").dump})["grabber_take"],
                                   [Fiddle::TYPE_LONG], Fiddle::TYPE_VOIDP)

@@ -47,10 +47,12 @@ module Heapline
       def round(threads, function, text, number)
         result = :gone
         threads.each do |thread|
-          result, stopped = Native.inject(thread, function, @returning, text, number, @avoided)
+          found, stopped = Native.inject(thread, function, @returning, text, number, @avoided)
           @stops += 1
           @stopped_ns += stopped
-          return result if %i[injected forbidden].include?(result)
+          return found if %i[injected forbidden].include?(found)
+
+          result = found if thread == @pid || found != :gone # another thread may end at any moment
         end
         result
       end
