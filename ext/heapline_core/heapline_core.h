@@ -20,7 +20,8 @@ int heapline_enabled(void);
 
 /* Begin to count in a process that was started with HEAPLINE=off, or in which it was stopped; `options` as HEAPLINE has
  * them, but quarantine. What is allocated from then on is counted; older blocks are in no site. With the
- * GVL, where there is Ruby. 0, -EALREADY where it counts, -ENOTSUP where it cannot, -EPERM without the GVL, or -errno. */
+ * GVL, where there is Ruby. 0, -EALREADY where it counts, -ENOTSUP where it cannot, -EPERM without the GVL, or -errno.
+ */
 int heapline_start(const char *options);
 /* After a start: compare the frames that run now with what Ruby says of them, to learn how the VM lays them out. With
  * the GVL, in the thread that started it. 1: nothing more is needed. */
