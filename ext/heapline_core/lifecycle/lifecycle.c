@@ -250,8 +250,14 @@ static int become_child(void (*each_chunk)(void (*see)(const struct hl_lane_chun
     return 0;
 }
 
+/* Its record is the parent's: should this process begin to count, this thread gets another one. */
+static void leave_lane(void) {
+    hl_thread.own = NULL;
+    hl_guard_refresh(&hl_thread);
+}
+
 static void after_fork_child(void) {
-    if (hl_life == HL_LIFE_STOPPED) hl_thread.own = NULL; /* its record is the parent's */
+    if (hl_life == HL_LIFE_STOPPED) leave_lane();
     if (hl_life == HL_LIFE_ACTIVE && (hl_options.nofollow || hl_thread.twin)) become_inert();
     if (hl_thread.twin || !was_prepared()) return;
     const int saved = errno;
