@@ -23,8 +23,14 @@ int hl_elders_begin(void) {
     return buckets ? 0 : -ENOMEM;
 }
 
+static uint32_t first_birth;
+
+void hl_elders_begin_at(uint32_t birth) {
+    first_birth = birth;
+}
+
 int hl_trailer_is_possible(uint32_t site, uint32_t birth) {
-    return hl_site_is_there(site) && birth <= hl_birth_newest();
+    return hl_site_is_there(site) && birth >= first_birth && birth <= hl_birth_newest();
 }
 
 int hl_block_watch(void *block, size_t usable) {

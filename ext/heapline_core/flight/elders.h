@@ -24,7 +24,11 @@
 /* Room for them; 0 or -ENOMEM. Once more: forget all. */
 int hl_elders_begin(void);
 
-/* Can there be such a trailer: its site is there, and its birth is not to come? */
+/* Trailers of births before this one are of an earlier start: one of 2^17 passes the check, though the key is another.
+ */
+void hl_elders_begin_at(uint32_t birth);
+
+/* Can there be such a trailer: its site is there, and its birth is neither of before nor to come? */
 HL_COLD int hl_trailer_is_possible(uint32_t site, uint32_t birth);
 
 /* hl_trailer_read and hl_trailer_watch, whenever the accounting began. */
