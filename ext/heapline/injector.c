@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "signal_frame.h"
 #include "tracer.h"
@@ -30,12 +29,6 @@ struct work {
     uint64_t words[CHUNK_WORDS + RBHL_FRAME_CONTEXT];
     uint64_t stopped_ns;
 };
-
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
 
 static size_t read_memory(pid_t thread, uint64_t address, void *to, size_t bytes) {
     const struct iovec here = {to, bytes}, there = {(void *)(uintptr_t)address, bytes};
@@ -134,10 +127,6 @@ static enum rbhl_injected enter(struct work *work) {
     return RBHL_INJECTED;
 }
 
-int rbhl_enter_prepare(void) {
-    return rbhl_frame_prepare();
-}
-
 enum rbhl_injected rbhl_enter(const struct rbhl_injection *injection) {
     static struct work work;
     work.asked = injection;
@@ -148,12 +137,12 @@ static int inject(void *argument) {
     struct work *work = argument;
     int status;
     if (rbhl_frame_prepare()) return RBHL_INJECT_FORBIDDEN;
-    const uint64_t before = now();
+    const uint64_t before = rbhl_now();
     const int failed = rbhl_trace_stop(work->asked->thread, &status);
     if (failed && failed != -EAGAIN) return (int)of_error(-failed);
     const enum rbhl_injected done = failed ? RBHL_INJECT_UNSAFE : enter(work);
     rbhl_trace_let_go(work->asked->thread, status);
-    work->stopped_ns = now() - before;
+    work->stopped_ns = rbhl_now() - before;
     return (int)done;
 }
 

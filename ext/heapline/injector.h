@@ -50,11 +50,9 @@ enum rbhl_injected rbhl_inject(struct rbhl_injection *injection);
 
 /* ---- in a tracer ---- */
 
-/* Once, before threads are stopped; 0, or -errno where it cannot be done here. */
-int rbhl_enter_prepare(void);
-
-/* Have a thread that the tracer has stopped call it when it is let go on. With `system_call` this is called as
- * system_call(number, text, __WALL, 0, 0): as it comes to no code, any place of the thread will do but a handler. */
+/* Have a thread that the tracer has stopped call it when it is let go on; after rbhl_frame_prepare. With `system_call`
+ * this is called as system_call(number, text, __WALL, 0, 0): as it comes to no code, any place of the thread will do
+ * but a handler. */
 enum rbhl_injected rbhl_enter(const struct rbhl_injection *injection);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "../heapline_core/flight/flight_layout.h"
 #include "injector.h"
+#include "signal_frame.h"
 #include "tracer.h"
 
 enum {
@@ -23,20 +24,11 @@ enum {
     ENTRIES_BYTES = 32 * 1024,
     COPIED_AT_ONCE = 64 * 1024,
     STATUS_BYTES = 8192,
-    TRIES = 400,            /* of 5 ms: to take the copy away */
+    TRIES = 400,            /* to take the copy away, with a pause behind each */
     SYSTEM_CALL_STOP = 0x80 /* in its signal, with PTRACE_O_TRACESYSGOOD */
 };
 
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-static void pause_ms(long ms) {
-    const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-    nanosleep(&time, NULL);
-}
+static const struct timespec PAUSE = {0, 5000000};
 
 /* ---- all threads ---- */
 
@@ -218,7 +210,7 @@ static void take_away(struct rbhl_process_copy *copy) {
         }
         rbhl_enter(&call);
         rbhl_trace_let_go(thread, status);
-        pause_ms(5);
+        nanosleep(&PAUSE, NULL);
     }
 }
 
@@ -226,13 +218,13 @@ static int copy_process(void *argument) {
     struct rbhl_process_copy *copy = argument;
     char byte;
     close(copy->not_wanted);
-    if (rbhl_enter_prepare()) copy->error = ENOTSUP;
-    const uint64_t before = now();
+    if (rbhl_frame_prepare()) copy->error = ENOTSUP;
+    const uint64_t before = rbhl_now();
     if (!copy->error) stop_all(copy);
     if (!copy->error) copy_flight(copy);
     if (!copy->error) make(copy);
     let_all_go(copy);
-    copy->stopped_ns = now() - before;
+    copy->stopped_ns = rbhl_now() - before;
     close(copy->made);
     if (copy->error) return 0;
     rbhl_trace_for(0);

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LONGEST_S = 5, STATUS_BYTES = 8192, USER_CODE = 0x33 };
@@ -19,6 +20,12 @@ enum { LONGEST_S = 5, STATUS_BYTES = 8192, USER_CODE = 0x33 };
 static const unsigned long long UNWANTED_FLAGS = 1u << 8 | 1u << 10 | 1u << 18;
 /* Results of a system call that was interrupted, as a tracer sees them: the kernel's own, and EINTR. */
 static const long INTERRUPTED[] = {-512, -513, -514, -516, -EINTR};
+
+uint64_t rbhl_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
 
 ssize_t rbhl_read_proc(pid_t pid, const char *name, char *text, size_t size) {
     char path[64];

@@ -10,8 +10,12 @@
 #define RBHL_TRACER_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/user.h>
+
+/* CLOCK_MONOTONIC, nanoseconds. */
+uint64_t rbhl_now(void);
 
 /* The beginning of a file of /proc/PID; its length, or -errno. */
 ssize_t rbhl_read_proc(pid_t pid, const char *name, char *text, size_t size);

@@ -9,7 +9,6 @@
  *     read-only are opened for the moment of writing, and closed again.
  * D4  One thread at a time walks. Who waits for its turn holds no lock of the linker's; a fork waits, too, so a child
  *     never begins in the middle of a walk.
- *
  * D5  Besides the words that the linker fills, variables are changed that hold the address of what lies below us: a
  *     function that was looked for by its name, or an address that was copied. Not on the heap.
  *

@@ -24,8 +24,7 @@
 /* Room for them; 0 or -ENOMEM. Once more: forget all. */
 int hl_elders_begin(void);
 
-/* Trailers of births before this one are of an earlier start: one of 2^17 passes the check, though the key is another.
- */
+/* Trailers of births before this one are of an earlier start: one of 2^17 passes the check, under another key too. */
 void hl_elders_begin_at(uint32_t birth);
 
 /* Can there be such a trailer: its site is there, and its birth is neither of before nor to come? */

@@ -32,19 +32,20 @@ static int is_program_memory(const struct hl_mapping *mapping) {
 
 /* One of its further heaps lies at a multiple of its size and begins with the address of its arena, the heap before it
  * and its size. */
-int hl_glibc_heap(uintptr_t base) {
+static int is_heap(uintptr_t base) {
     const uint64_t arena = hl_graph_peek(base), before = hl_graph_peek(base + 8), size = hl_graph_peek(base + 16);
     return arena && arena % REGION_BYTES < PAGE && before % REGION_BYTES == 0 && size && size % PAGE == 0 &&
            size <= REGION_BYTES;
 }
 
-static void tell_glibc(const struct telling *telling) {
+void hl_glibc_heaps(const struct hl_roots *roots, void (*main_heap)(void *context, uintptr_t begin, uintptr_t end),
+                    void (*further)(void *context, uintptr_t begin, uintptr_t end), void *context) {
     for (uintptr_t region = 0; region < HL_REGIONS; region++)
-        if (hl_block_regions[region] && hl_glibc_heap(region << HL_REGION_SHIFT))
-            telling->each(telling->context, region << HL_REGION_SHIFT, (region + 1) << HL_REGION_SHIFT);
-    for (size_t i = 0; i < telling->roots->mapping_count; i++)
-        if (!strcmp(telling->roots->mappings[i].path, "[heap]"))
-            telling->each(telling->context, telling->roots->mappings[i].begin, telling->roots->mappings[i].end);
+        if (hl_block_regions[region] && is_heap(region << HL_REGION_SHIFT))
+            further(context, region << HL_REGION_SHIFT, (region + 1) << HL_REGION_SHIFT);
+    for (size_t i = 0; i < roots->mapping_count; i++)
+        if (!strcmp(roots->mappings[i].path, "[heap]"))
+            main_heap(context, roots->mappings[i].begin, roots->mappings[i].end);
 }
 
 /* ---- jemalloc ---- */
@@ -186,7 +187,7 @@ void hl_allocator_memory(const struct hl_graph *graph, const struct hl_roots *ro
                          void (*each)(void *context, uintptr_t begin, uintptr_t end), void *context) {
     const struct telling telling = {graph, roots, each, context};
     tell_large_blocks(&telling);
-    if (hl_real_chunked) return tell_glibc(&telling);
+    if (hl_real_chunked) return hl_glibc_heaps(roots, each, each, context);
     tell_variables(&telling);
     tell_metadata(&telling);
     if (jemalloc.by_mib) tell_extents(&telling);

@@ -20,8 +20,10 @@ int hl_allocator_memory_begin(struct hl_roots *roots);
 /* So many ranges at most are told. */
 size_t hl_allocator_memory_room(const struct hl_graph *graph, const struct hl_roots *roots);
 
-/* Does one of glibc's further heaps, which begin at multiples of HL_REGION_SHIFT, lie there? */
-int hl_glibc_heap(uintptr_t base);
+/* Of glibc's: call `main_heap` for what it has by brk, and `further` for each region (HL_REGION_SHIFT) with a heap of
+ * another arena in which blocks of ours were. */
+void hl_glibc_heaps(const struct hl_roots *roots, void (*main_heap)(void *context, uintptr_t begin, uintptr_t end),
+                    void (*further)(void *context, uintptr_t begin, uintptr_t end), void *context);
 
 /* Call `each` for every range. */
 void hl_allocator_memory(const struct hl_graph *graph, const struct hl_roots *roots,

@@ -62,8 +62,8 @@ static void scan(struct hl_graph *graph, uintptr_t chunk, uint64_t size) {
 
 /* ---- lists of what is free and looks in use ---- */
 
-/* Marked, it is passed over. `place` has the address of the first, or of its chunk (`header` bytes before). From 2.32
- * on links are mixed with the address where they stand. */
+/* From the first block on: marked, each is passed over. A link leads to the next block, or `header` bytes before it, to
+ * its chunk; from 2.32 on it is mixed with the address where it stands. */
 static void mark_list(uintptr_t block, uintptr_t header) {
     for (uint32_t i = 0; block && block % CHUNK_HEADER == 0 && i < LISTED_MOST; i++) {
         uint8_t *mark = mark_of(block);
@@ -141,39 +141,47 @@ static void mark_all_fast_lists(const struct hl_roots *roots) {
 
 /* ---- all ---- */
 
-struct heap {
+/* The chunks of a heap of another arena, which itself lies in the first of its heaps, behind what each begins with. */
+struct chunks {
     uintptr_t begin, end, top;
 };
 
-/* The arena itself lies in the first of its heaps, behind what each begins with. */
-static struct heap further_heap(uintptr_t base) {
+static struct chunks chunks_of(uintptr_t base) {
     const uint64_t arena = hl_graph_peek(base), first = arena & ~(HEAP_BYTES - 1);
     const uintptr_t begin = base == first ? (arena + ARENA_BYTES + CHUNK_HEADER - 1) & ~(uint64_t)(CHUNK_HEADER - 1)
                                           : base + (arena - first);
-    return (struct heap){begin, base + hl_graph_peek(base + HEAP_SIZE), hl_graph_peek(arena + ARENA_TOP)};
+    return (struct chunks){begin, base + hl_graph_peek(base + HEAP_SIZE), hl_graph_peek(arena + ARENA_TOP)};
 }
 
-static void each_heap(struct hl_graph *graph, const struct hl_roots *roots,
-                      void (*each)(struct hl_graph *graph, struct heap heap)) {
-    for (uintptr_t region = 0; region < HL_REGIONS; region++)
-        if (hl_block_regions[region] && hl_glibc_heap(region << HL_REGION_SHIFT))
-            each(graph, further_heap(region << HL_REGION_SHIFT));
-    for (size_t i = 0; i < roots->mapping_count; i++)
-        if (!strcmp(roots->mappings[i].path, "[heap]"))
-            each(graph, (struct heap){roots->mappings[i].begin, roots->mappings[i].end, 0});
+static void mark_in(struct hl_graph *graph, struct chunks chunks) {
+    walk(chunks.begin, chunks.end, chunks.top, mark_thread_cache, graph);
 }
 
-static void mark_caches_in(struct hl_graph *graph, struct heap heap) {
-    walk(heap.begin, heap.end, heap.top, mark_thread_cache, graph);
+static void scan_in(struct hl_graph *graph, struct chunks chunks) {
+    const uintptr_t end = walk(chunks.begin, chunks.end, chunks.top, scan, graph);
+    if (end < chunks.end) hl_graph_scan(graph, end, chunks.end); /* O2 */
 }
 
-static void scan_heap(struct hl_graph *graph, struct heap heap) {
-    const uintptr_t end = walk(heap.begin, heap.end, heap.top, scan, graph);
-    if (end < heap.end) hl_graph_scan(graph, end, heap.end); /* O2 */
+static void mark_main(void *graph, uintptr_t begin, uintptr_t end) {
+    mark_in(graph, (struct chunks){begin, end, 0});
+}
+
+static void mark_further(void *graph, uintptr_t begin, uintptr_t end) {
+    (void)end;
+    mark_in(graph, chunks_of(begin));
+}
+
+static void scan_main(void *graph, uintptr_t begin, uintptr_t end) {
+    scan_in(graph, (struct chunks){begin, end, 0});
+}
+
+static void scan_further(void *graph, uintptr_t begin, uintptr_t end) {
+    (void)end;
+    scan_in(graph, chunks_of(begin));
 }
 
 void hl_older_scan(struct hl_graph *graph, const struct hl_roots *roots) {
     mark_all_fast_lists(roots);
-    each_heap(graph, roots, mark_caches_in);
-    each_heap(graph, roots, scan_heap);
+    hl_glibc_heaps(roots, mark_main, mark_further, graph);
+    hl_glibc_heaps(roots, scan_main, scan_further, graph);
 }

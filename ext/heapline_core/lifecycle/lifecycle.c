@@ -224,15 +224,16 @@ static void after_fork_parent(void) {
     hl_guard_leave(&hl_thread, saved);
 }
 
-/* The child's flight begins as its parent's was at the fork; a baseline keeps inherited and own growth apart. 0, or
- * -errno: the accounting has ended. `each_chunk`: see hl_inheritance_take. */
-static int become_child(void (*each_chunk)(void (*see)(const struct hl_lane_chunk *chunk))) {
+/* The child's flight begins as its parent's was at the fork; a baseline keeps inherited and own growth apart. One that
+ * was forked while its parent did not count takes no counts over. 0, or -errno: the accounting has ended. */
+static int become_child(void) {
+    const int anew = hl_life == HL_LIFE_STOPPED;
     hl_cell_ref inherited;
     hl_own_pieces_become_child();
     hl_lane_stop(hl_thread.own);
-    int failed = hl_flight_begin_child(hl_inheritance_header(), child_was_seen);
+    int failed = hl_flight_begin_child(hl_inheritance_header(), child_was_seen || anew);
     child_was_seen = 0;
-    if (!failed) failed = hl_inheritance_take(each_chunk, &inherited);
+    if (!failed) failed = hl_inheritance_take(anew ? NULL : hl_lane_each_chunk, &inherited);
     if (!failed) failed = hl_flight_become_child();
     if (!failed) failed = hl_lane_after_fork_child(hl_thread.own, inherited);
     if (failed) {
@@ -279,7 +280,7 @@ static void adopt_child(void) {
     }
     const int saved = hl_guard_enter(&hl_thread);
     end_turn_to_fork(); /* of a thread that the child has not */
-    if (become_child(hl_lane_each_chunk) == 0) hl_gate_open();
+    if (become_child() == 0) hl_gate_open();
     hl_guard_leave(&hl_thread, saved);
 }
 
@@ -443,16 +444,10 @@ static void choose_another_key(void) {
     hl_trailer_key = (hl_trailer_key ^ hl_clock_ns(CLOCK_MONOTONIC)) * 0x9e3779b97f4a7c15ull | 1;
 }
 
-/* A child that was forked while its parent did not count. */
-static int become_child_late(void) {
-    child_was_seen = 1;
-    return become_child(NULL);
-}
-
 /* The same flight, sites and lanes; all counts are 0 again. */
 static int begin_again(void) {
     struct hl_flight_header *header = hl_flight.header;
-    int failed = header->pid == (uint32_t)getpid() ? 0 : become_child_late();
+    int failed = header->pid == (uint32_t)getpid() ? 0 : become_child();
     if (!failed) failed = keep_blocks();
     if (failed) return failed;
     choose_another_key();
