@@ -91,6 +91,22 @@ class DumpTest < Minitest::Test
     end
   end
 
+  # The kernel kills it for want of memory: what is written then is no core, and it is said.
+  def test_the_copy_is_killed
+    run_program do |io|
+      command = heapline_command("dump", io.pid.to_s, "-o", "/dev/stdout")
+      Open3.popen3(environment, *command) do |input, out, err, process|
+        input.close
+        out.readpartial(4096)
+        Process.kill(:KILL, copies(io.pid).first)
+        out.read
+        assert_equal ["heapline: the copy of process #{io.pid} was killed before all was written\n", 3],
+                     [err.read, process.value.exitstatus]
+      end
+      assert_untouched(io)
+    end
+  end
+
   # What was never touched, as bytes that are there.
   def without_holes
     assert system("cp", "--sparse=never", path("it.core"), path("full.core"))

@@ -27,19 +27,20 @@ module Heapline
         Errno::EAGAIN => "it may start no more processes (ulimit -u, or pids.max of its group)",
         Errno::ENOMEM => "there is no memory for it (vm.overcommit_memory)",
         Errno::EPERM => "ptrace is forbidden here; in a container: docker run --cap-add SYS_PTRACE",
-        Errno::ESRCH => "it ended"
+        Errno::ESRCH => "it ended",
+        Errno::E2BIG => "it has more than 65,536 threads",
+        Errno::ECHILD => "it took too long to stop all its threads"
       }.freeze
 
       def call(argv)
         words = parse(argv)
         return objects(words) if @options[:objects]
 
-        pid, *others = words
-        raise UsageError, "which process? give one PID" unless pid.to_s.match?(Command::Base::PID) && others.empty?
+        pid = Command.pid(words)
         raise UsageError, "where to? give -o FILE" unless @options[:output]
         raise UsageError, "--gc needs --objects: a core shows the process as it is" if @options[:gc]
 
-        dump(pid.to_i)
+        dump(pid)
         Command::OK
       end
 
@@ -69,8 +70,8 @@ module Heapline
           sleep PAUSE while (done = copy(flight)) == :unsafe && Clock.now < limit
           refuse("came to no safe moment (its threads are in signal handlers); try again") if done == :unsafe
         end
-      rescue *REASONS.keys => e
-        refuse("cannot be copied: #{REASONS.fetch(e.class)}")
+      rescue SystemCallError => e
+        refuse("cannot be copied: #{REASONS.fetch(e.class) { Error.reason(e) }}")
       end
 
       def refuse(reason)
@@ -79,32 +80,37 @@ module Heapline
 
       # [File of its flight file, File for the copy], or nil: it has none.
       def with_flight(pid)
-        entry = Accounting::FlightDirectory.new(@env).find(pid)
-        return yield unless entry&.alive?
-
+        file = flight_file(pid) or return yield
         Tempfile.create("heapline") do |copy|
           File.unlink(copy.path)
-          File.open(entry.path, "rb") { |file| yield [file, copy] }
+          yield [file, copy]
         end
+      ensure
+        file&.close
+      end
+
+      def flight_file(pid)
+        entry = Accounting::FlightDirectory.new(@env).find(pid)
+        File.open(entry.path, "rb") if entry&.alive?
       rescue Errno::ENOENT
-        yield
+        nil # it has just gone
       end
 
       def copy(flight)
         Native.copy_process(@target.pid, code, *(flight || [nil, nil])) do |pid, threads, stopped_ns, flight_bytes|
           kept = flight && flight_bytes.positive? ? [flight[1], flight_bytes, flight[0].stat] : nil
-          write(Corefile::CoreWriter.new(pid, pid: @target.pid, threads: threads, flight: kept), stopped_ns)
+          say(write(Corefile::CoreWriter.new(pid, pid: @target.pid, threads: threads, flight: kept)), stopped_ns)
         end
       end
 
-      def write(writer, stopped_ns)
+      # Bytes of memory.
+      def write(writer)
         progress = Terminal::Progress.new(@err)
         written = bytes = 0
         Files::OutputFile.pack(@options[:output]) do |file|
           bytes = writer.write(file) { |more| progress.call(written += more, nil) }
         end
-        progress.finish
-        say(bytes, stopped_ns)
+        bytes
       ensure
         progress&.finish
       end

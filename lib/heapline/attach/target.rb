@@ -43,22 +43,20 @@ module Heapline
       # Raises Error: what keeps heapline out, and the remedy. What runs other programs waits for each of them for a
       # moment (vfork, state D): that is waited for until `limit` (Clock.now).
       def check(limit = 0)
-        sleep STEP while waits_in_kernel? && Clock.now < limit
-        refuse(process_reason || permission_reason || reading { program_reason })
+        examine(limit) { program_reason }
       end
 
       # The same for a process in which nothing is to be counted: it is stopped, and one of its threads makes a call.
       def check_stoppable(limit = 0)
-        sleep STEP while waits_in_kernel? && Clock.now < limit
-        refuse(process_reason || permission_reason || reading { code_reason })
+        examine(limit) { code_reason }
       end
 
       private
 
-      def refuse(reason)
-        raise Error, "process #{pid} #{reason}" if reason
-
-        self
+      def examine(limit, &)
+        sleep STEP while waits_in_kernel? && Clock.now < limit
+        reason = process_reason || permission_reason || reading(&) or return self
+        raise Error, "process #{pid} #{reason}"
       end
 
       # What the block found out of the process's files, unless it ended meanwhile: then these tell nothing.

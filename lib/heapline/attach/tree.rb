@@ -23,11 +23,10 @@ module Heapline
 
       # Yields a Session of each, prints what it returns. The exit status.
       def each_process(words, &act)
-        pid, *others = words
-        raise UsageError, "which process? give one PID" unless pid.to_s.match?(Command::Base::PID) && others.empty?
-        return all(pid.to_i, &act) if @options[:tree]
+        pid = Command.pid(words)
+        return all(pid, &act) if @options[:tree]
 
-        @out.puts act.call(session(pid.to_i))
+        @out.puts act.call(session(pid))
         Command::OK
       end
 

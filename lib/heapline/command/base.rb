@@ -22,6 +22,14 @@ module Heapline
       nil
     end
 
+    # The process that `words` are: one PID and nothing else (Integer). Raises UsageError.
+    def self.pid(words)
+      pid, *others = words
+      raise UsageError, "which process? give one PID" unless pid.to_s.match?(Base::PID) && others.empty?
+
+      pid.to_i
+    end
+
     # The working directory, for paths that are shown as they would be typed; nil where it has been deleted.
     def self.here
       Dir.pwd

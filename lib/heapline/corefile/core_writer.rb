@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../accounting/process_identity"
 require_relative "../errors"
 
 module Heapline
@@ -52,13 +53,17 @@ module Heapline
       end
 
       # Into an IO, from its beginning to its end; yields bytes written now and then. Bytes of memory that are in it.
+      # Raises Error where the copy was killed meanwhile: what is read of it then is nothing.
       def write(file, &)
         @file = file
+        @seekable = file.is_a?(File) && file.stat.file?
         @place = 0
         open_all
         headers
         parts.each { |part| write_part(part, &) }
-        file.truncate(@place) if seekable?
+        file.truncate(@place) if @seekable
+        raise Error, "the copy of process #{@pid} was killed before all was written" unless stands?
+
         parts.sum { |part| part.runs.sum(&:last) }
       ensure
         [@memory, @pages, @shared_pages].compact.each(&:close)
@@ -220,7 +225,7 @@ module Heapline
       end
 
       def skip_to(place)
-        if seekable?
+        if @seekable
           @file.seek(place - @place, IO::SEEK_CUR)
           @place = place
         else
@@ -228,8 +233,9 @@ module Heapline
         end
       end
 
-      def seekable?
-        @file.is_a?(File) && @file.stat.file?
+      # As its tracer holds it.
+      def stands?
+        Accounting::ProcessIdentity.stat(@copy)&.first == "t"
       end
 
       def aligned(bytes)

@@ -3,6 +3,7 @@
 require_relative "../errors"
 require_relative "../accounting/flight"
 require_relative "../accounting/flight_directory"
+require_relative "../command/base"
 require_relative "../figures/typed"
 
 module Heapline
@@ -16,10 +17,8 @@ module Heapline
       # process, Error where no Ruby runs in it, or counting has ended. `dead` is what a dead one cannot give; ruby:
       # does Ruby's VM answer? answers: does it have to?
       def self.find(words, env, dead:, ruby: false, answers: true)
-        pid, *others = words
-        raise UsageError, "which process? give one PID" unless pid.to_s.match?(/\A\d{1,10}\z/) && others.empty?
-
-        entry = Accounting::FlightDirectory.new(env).fetch(pid.to_i)
+        pid = Command.pid(words)
+        entry = Accounting::FlightDirectory.new(env).fetch(pid)
         unless entry.alive?
           raise FlightError, "process #{pid} is dead: #{dead}; what it held last: heapline report #{pid}"
         end
