@@ -3,34 +3,34 @@
 
 #include <algorithm>
 
+#include "allocator/glibc_arena.h"
+
 namespace heapline {
 namespace corefile {
 
 namespace {
 
-/* An arena: where its fields lie. A bin is two words of a ring; the first bin's words are those of a chunk that would
- * begin two words before. */
 enum : uint64_t {
     WORD = 8,
-    ARENA_TOP = 96,
-    ARENA_BINS = 112,
-    BINS = 127,
-    ARENA_NEXT = 2160,
+    ARENA_TOP = HL_ARENA_TOP,
+    ARENA_BINS = HL_ARENA_BINS,
+    BINS = HL_ARENA_BIN_COUNT,
+    ARENA_NEXT = HL_ARENA_NEXT,
     ARENA_SYSTEM = 2184,
     ARENA_MOST = 2192,
-    ARENA_BYTES = 2200,
-    CHUNK_SIZE = 8,
+    ARENA_BYTES = HL_ARENA_BYTES,
+    CHUNK_SIZE = HL_CHUNK_SIZE,
     CHUNK_FORWARD = 16,
     CHUNK_BACK = 24,
-    HEADER = 16,
-    LEAST = 32,
+    HEADER = HL_CHUNK_HEADER,
+    LEAST = HL_CHUNK_LEAST,
     ALIGNMENT = 16,
-    PREVIOUS_IN_USE = 1,
+    PREVIOUS_IN_USE = HL_CHUNK_BEFORE_IN_USE,
     MAPPED = 2,
     FLAGS = 7,
     HEAP_BYTES = 64 << 20, /* arenas but the main one lie in heaps at multiples of it */
     HEAP_BEFORE = 8,
-    HEAP_SIZE = 16,
+    HEAP_SIZE = HL_HEAP_SIZE,
     PAGE = 4096,
     MOST_ARENAS = 1 << 12,
     MOST_HEAPS = 1 << 16,
@@ -74,7 +74,7 @@ Glibc::Glibc(Image &image) : image_(image) {
 /* Every bin is a ring whose first chunk leads back to it. */
 bool Glibc::is_arena(uint64_t address) {
     if (!image_.word(address + ARENA_TOP)) return false;
-    for (uint64_t i = 0; i < BINS - 1; i++) {
+    for (uint64_t i = 0; i < BINS; i++) {
         const uint64_t bin = address + ARENA_BINS + i * 2 * WORD - HEADER, first = image_.word(bin + CHUNK_FORWARD);
         if (!first || image_.word(first + CHUNK_BACK) != bin) return false;
     }

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "allocator/glibc_arena.h"
+
 namespace heapline {
 namespace corefile {
 
@@ -19,9 +21,9 @@ enum : uint64_t {
     PIECE = 1 << 19,         /* a larger block is told in pieces: no line of the dump is without end */
     MARK_STACK_BYTES = 4008, /* of a part of the collector's stack: the next one, and objects */
     THREAD_CACHE = 648,      /* glibc's tcache: counts of 64 lists, then where they begin */
-    LISTS = 64,
-    FAST_LISTS = 10,
-    FAST_AT = 16, /* in an arena */
+    LISTS = HL_THREAD_LISTS,
+    FAST_LISTS = HL_ARENA_FAST_LISTS,
+    FAST_AT = HL_ARENA_FAST,
     LEAST_BLOCK = 24,
     LISTED_MOST = 1 << 16,
     RECENT = 1 << 10,
@@ -31,7 +33,7 @@ enum : uint64_t {
     FLAT_FLOAT = 4,
     T_STRING = 5,
     T_ARRAY = 7,
-    ARENA_BYTES = 2200,
+    ARENA_BYTES = HL_ARENA_BYTES,
     TRANSIENT_BLOCK = 1 << 15,
     /* Begins what Ruby up to 3.2 keeps of an object outside malloc; then its bytes and the object. */
     TRANSIENT = 0xfeab,

@@ -3,28 +3,15 @@
 
 #include <string.h>
 
+#include "allocator/glibc_arena.h"
 #include "allocator/real_malloc.h"
 #include "leaks/leak_allocator.h"
 #include "state/block_map.h"
 
-/* Where fields lie. An arena's bins are rings, each of which leads back to it; so do the arenas. */
 enum {
     WORD = 8,
-    CHUNK_SIZE = WORD,
-    CHUNK_HEADER = 2 * WORD,
-    CHUNK_LEAST = 4 * WORD,
-    IN_USE = 1,        /* says the next chunk */
     FENCES = 4 * WORD, /* the two small chunks at the end of a heap that has another behind it */
-    HEAP_SIZE = 2 * WORD,
-    ARENA_FAST = 2 * WORD,
-    FAST_LISTS = 10,
-    ARENA_TOP = 96,
-    ARENA_BINS = 112,
-    BINS = 126,
-    ARENA_NEXT = 2160,
-    ARENA_BYTES = 2200,
     ARENAS_MOST = 1 << 16,
-    THREAD_LISTS = 64,     /* of a thread: as many numbers, then the lists */
     LISTED_MOST = 1 << 26, /* a list that goes round */
     PAGE_OFFSET = 12
 };
@@ -36,7 +23,7 @@ static uint8_t *mark_of(uintptr_t block) {
 }
 
 static uint64_t size_of(uintptr_t chunk) {
-    return hl_graph_peek(chunk + CHUNK_SIZE) & ~(uint64_t)HL_CHUNK_FLAGS;
+    return hl_graph_peek(chunk + HL_CHUNK_SIZE) & ~(uint64_t)HL_CHUNK_FLAGS;
 }
 
 /* ---- chunks ---- */
@@ -47,17 +34,18 @@ static uintptr_t walk(uintptr_t at, uintptr_t end, uintptr_t top, void (*each)(s
                       struct hl_graph *graph) {
     while (at != top && at + FENCES < end) {
         const uint64_t size = size_of(at);
-        if (size < CHUNK_LEAST || size % CHUNK_HEADER || size > end - at) return at;
+        if (size < HL_CHUNK_LEAST || size % HL_CHUNK_HEADER || size > end - at) return at;
         if (at + size == end) break; /* the top chunk of the main arena */
-        const uint8_t *mark = mark_of(at + CHUNK_HEADER);
-        if (hl_graph_peek(at + size + CHUNK_SIZE) & IN_USE && !(mark && *mark)) each(graph, at, size);
+        const uint8_t *mark = mark_of(at + HL_CHUNK_HEADER);
+        if (hl_graph_peek(at + size + HL_CHUNK_SIZE) & HL_CHUNK_BEFORE_IN_USE && !(mark && *mark))
+            each(graph, at, size);
         at += size;
     }
     return end;
 }
 
 static void scan(struct hl_graph *graph, uintptr_t chunk, uint64_t size) {
-    hl_graph_scan(graph, chunk + CHUNK_HEADER, chunk + size + CHUNK_SIZE);
+    hl_graph_scan(graph, chunk + HL_CHUNK_HEADER, chunk + size + HL_CHUNK_SIZE);
 }
 
 /* ---- lists of what is free and looks in use ---- */
@@ -65,25 +53,25 @@ static void scan(struct hl_graph *graph, uintptr_t chunk, uint64_t size) {
 /* From the first block on: marked, each is passed over. A link leads to the next block, or `header` bytes before it, to
  * its chunk; from 2.32 on it is mixed with the address where it stands. */
 static void mark_list(uintptr_t block, uintptr_t header) {
-    for (uint32_t i = 0; block && block % CHUNK_HEADER == 0 && i < LISTED_MOST; i++) {
+    for (uint32_t i = 0; block && block % HL_CHUNK_HEADER == 0 && i < LISTED_MOST; i++) {
         uint8_t *mark = mark_of(block);
         if (!mark || *mark) return;
         *mark = UINT8_MAX;
         uint64_t next = hl_graph_peek(block);
-        if (next % CHUNK_HEADER || next >> 47) next ^= block >> PAGE_OFFSET;
+        if (next % HL_CHUNK_HEADER || next >> 47) next ^= block >> PAGE_OFFSET;
         block = next ? next + header : 0;
     }
 }
 
 /* Is it what a thread keeps its lists in? Then a list is where its number is not 0, with chunks of its size. */
 static int is_thread_cache(uintptr_t block, uint64_t size, unsigned number_bytes) {
-    const uintptr_t lists = block + (uintptr_t)THREAD_LISTS * number_bytes;
-    if (size != CHUNK_HEADER + (uint64_t)THREAD_LISTS * (number_bytes + WORD)) return 0;
-    for (uintptr_t i = 0; i < THREAD_LISTS; i++) {
+    const uintptr_t lists = block + (uintptr_t)HL_THREAD_LISTS * number_bytes;
+    if (size != HL_CHUNK_HEADER + (uint64_t)HL_THREAD_LISTS * (number_bytes + WORD)) return 0;
+    for (uintptr_t i = 0; i < HL_THREAD_LISTS; i++) {
         const uint64_t first = hl_graph_peek(lists + i * WORD),
                        number = hl_graph_peek(block + i * number_bytes) & ((1u << number_bytes * 8) - 1);
-        if (!first != !number || first % CHUNK_HEADER) return 0;
-        if (first && size_of(first - CHUNK_HEADER) != CHUNK_LEAST + i * CHUNK_HEADER) return 0;
+        if (!first != !number || first % HL_CHUNK_HEADER) return 0;
+        if (first && size_of(first - HL_CHUNK_HEADER) != HL_CHUNK_LEAST + i * HL_CHUNK_HEADER) return 0;
     }
     return 1;
 }
@@ -92,27 +80,27 @@ static int is_thread_cache(uintptr_t block, uint64_t size, unsigned number_bytes
 static void mark_thread_cache(struct hl_graph *graph, uintptr_t chunk, uint64_t size) {
     (void)graph;
     for (unsigned number_bytes = 1; number_bytes <= 2; number_bytes++) {
-        const uintptr_t block = chunk + CHUNK_HEADER;
+        const uintptr_t block = chunk + HL_CHUNK_HEADER;
         if (!is_thread_cache(block, size, number_bytes)) continue;
-        for (uintptr_t i = 0; i < THREAD_LISTS; i++)
-            mark_list(hl_graph_peek(block + (uintptr_t)THREAD_LISTS * number_bytes + i * WORD), 0);
+        for (uintptr_t i = 0; i < HL_THREAD_LISTS; i++)
+            mark_list(hl_graph_peek(block + (uintptr_t)HL_THREAD_LISTS * number_bytes + i * WORD), 0);
     }
 }
 
 static void mark_fast_lists(uintptr_t arena) {
-    for (uintptr_t i = 0; i < FAST_LISTS; i++) {
-        const uint64_t chunk = hl_graph_peek(arena + ARENA_FAST + i * WORD);
-        if (chunk) mark_list(chunk + CHUNK_HEADER, CHUNK_HEADER);
+    for (uintptr_t i = 0; i < HL_ARENA_FAST_LISTS; i++) {
+        const uint64_t chunk = hl_graph_peek(arena + HL_ARENA_FAST + i * WORD);
+        if (chunk) mark_list(chunk + HL_CHUNK_HEADER, HL_CHUNK_HEADER);
     }
 }
 
 /* ---- arenas ---- */
 
 static int is_arena(uintptr_t at) {
-    for (uintptr_t i = 0; i < BINS; i++) {
-        const uintptr_t bin = at + ARENA_BINS + i * 2 * WORD - CHUNK_HEADER;
-        const uint64_t first = hl_graph_peek(bin + CHUNK_HEADER);
-        if (!first || hl_graph_peek(first + CHUNK_HEADER + WORD) != bin) return 0;
+    for (uintptr_t i = 0; i < HL_ARENA_BIN_COUNT; i++) {
+        const uintptr_t bin = at + HL_ARENA_BINS + i * 2 * WORD - HL_CHUNK_HEADER;
+        const uint64_t first = hl_graph_peek(bin + HL_CHUNK_HEADER);
+        if (!first || hl_graph_peek(first + HL_CHUNK_HEADER + WORD) != bin) return 0;
     }
     return 1;
 }
@@ -120,9 +108,9 @@ static int is_arena(uintptr_t at) {
 /* The main one is a variable of the C library's. Most words fail the first test. */
 static void look_for_arenas(void *context, uintptr_t begin, uintptr_t end) {
     uintptr_t *main = context;
-    for (uintptr_t at = begin; !*main && at + ARENA_BYTES <= end; at += WORD) {
-        const uint64_t next = hl_graph_peek(at + ARENA_NEXT);
-        if (next && next % WORD == 0 && hl_graph_peek(at + ARENA_TOP) && is_arena(at)) *main = at;
+    for (uintptr_t at = begin; !*main && at + HL_ARENA_BYTES <= end; at += WORD) {
+        const uint64_t next = hl_graph_peek(at + HL_ARENA_NEXT);
+        if (next && next % WORD == 0 && hl_graph_peek(at + HL_ARENA_TOP) && is_arena(at)) *main = at;
     }
 }
 
@@ -134,7 +122,7 @@ static void mark_all_fast_lists(const struct hl_roots *roots) {
     uintptr_t arena = main;
     for (int i = 0; arena && i < ARENAS_MOST; i++) {
         mark_fast_lists(arena);
-        arena = hl_graph_peek(arena + ARENA_NEXT);
+        arena = hl_graph_peek(arena + HL_ARENA_NEXT);
         if (arena == main) return;
     }
 }
@@ -148,9 +136,10 @@ struct chunks {
 
 static struct chunks chunks_of(uintptr_t base) {
     const uint64_t arena = hl_graph_peek(base), first = arena & ~(HEAP_BYTES - 1);
-    const uintptr_t begin = base == first ? (arena + ARENA_BYTES + CHUNK_HEADER - 1) & ~(uint64_t)(CHUNK_HEADER - 1)
-                                          : base + (arena - first);
-    return (struct chunks){begin, base + hl_graph_peek(base + HEAP_SIZE), hl_graph_peek(arena + ARENA_TOP)};
+    const uintptr_t begin = base == first
+                                ? (arena + HL_ARENA_BYTES + HL_CHUNK_HEADER - 1) & ~(uint64_t)(HL_CHUNK_HEADER - 1)
+                                : base + (arena - first);
+    return (struct chunks){begin, base + hl_graph_peek(base + HL_HEAP_SIZE), hl_graph_peek(arena + HL_ARENA_TOP)};
 }
 
 static void mark_in(struct hl_graph *graph, struct chunks chunks) {
