@@ -26,6 +26,7 @@ class SoakTest < Minitest::Test
              worst_line: 2_000 }.freeze
   LOG_BYTES = 1_000_000
   COMPANION_BYTES = 160_000_000 # of the process that writes the log: it reads objects and thousands of lines
+  KEPT = "/dev/zero" # how the kernel calls memory that parent and child share
   QUIET = 120 # seconds for a command's answer
 
   # Where as many blocks are freed as were asked for; what the VM keeps there itself, it keeps from the first call on.
@@ -73,10 +74,14 @@ class SoakTest < Minitest::Test
     @to_program.puts(word)
   end
 
-  # What the program says when it has come to rest.
+  # What the program says when it has come to rest, and keeps nothing for children any more. Of one that was killed
+  # before it ran, it keeps the counts until it has waited for it in vain, for seconds.
   def rest
-    say("rest")
-    JSON.parse(@from_program.gets || flunk("the program ended: #{File.read(path("errors"))}"))
+    await("counts are kept for a child that has ended") do
+      say("rest")
+      answer = JSON.parse(@from_program.gets || flunk("the program ended: #{File.read(path("errors"))}"))
+      answer if Heapline::Processes::MemoryMap.read(@pid).none? { |mapping| mapping.name.start_with?(KEPT) }
+    end
   end
 
   # Load for ROUND seconds, with readers; then what is found at rest.
