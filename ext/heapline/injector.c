@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "signal_frame.h"
 #include "tracer.h"
@@ -69,6 +70,11 @@ static int is_in_handler(struct work *work) {
     return 0;
 }
 
+static int is_replaced(const struct rbhl_injection *asked) {
+    char byte;
+    return pread(asked->memory, &byte, 1, (off_t)asked->function) != 1;
+}
+
 /* A byte of each page. */
 static int has_room(const struct work *work) {
     enum { PAGES = ROOM / PAGE };
@@ -108,6 +114,7 @@ static enum rbhl_injected enter(struct work *work) {
     struct user_regs_struct registers;
     int failed = rbhl_thread_read(asked->thread, &work->state);
     if (failed) return of_error(-failed);
+    if (is_replaced(asked)) return RBHL_INJECT_REPLACED;
     registers = work->state.registers;
     const int interrupted = rbhl_was_interrupted(&registers),
               waits = asked->system_call ? interrupted : waits_safely(&registers);

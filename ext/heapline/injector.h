@@ -10,7 +10,9 @@
  * I3  It is called at a safe place alone: in a system call that waits, of those that no allocator or loader makes, or
  *     in code outside of `avoided` (C library, loader, what defines malloc); in no handler of a signal; with no signal
  *     on its way; with room on its stack. Elsewhere the thread is let go at once, and who called tries again.
- * I4  Signals wait while the function runs. The system call is made again as the kernel would have; what the kernel
+ * I4  What is called is still there: the process has not begun another program since its code was looked for. The
+ *     memory that was opened before that is then gone.
+ * I5  Signals wait while the function runs. The system call is made again as the kernel would have; what the kernel
  *     does not resume (epoll_wait, a time that is relative) begins anew.
  */
 #ifndef RBHL_INJECTOR_H
@@ -25,7 +27,8 @@ enum rbhl_injected {
     RBHL_INJECT_NO_ROOM,
     RBHL_INJECT_FORBIDDEN,
     RBHL_INJECT_GONE,
-    RBHL_INJECT_LOST /* the tracer came to no end */
+    RBHL_INJECT_REPLACED, /* it has begun another program */
+    RBHL_INJECT_LOST      /* the tracer came to no end */
 };
 
 struct rbhl_range {
@@ -34,6 +37,7 @@ struct rbhl_range {
 
 struct rbhl_injection {
     pid_t thread;
+    int memory;                    /* descriptor of /proc/PID/mem, opened before the process's code was looked for */
     uintptr_t function, returning; /* `returning`: code of the process that calls rt_sigreturn */
     const char *text;              /* the first argument: a copy of it on the thread's stack */
     size_t text_bytes;

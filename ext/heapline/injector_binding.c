@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bindings.h"
@@ -34,14 +36,16 @@ static void take_ranges(struct rbhl_injection *asked, VALUE words) {
     asked->avoided_count = (size_t)RSTRING_LEN(words) / sizeof(*asked->avoided);
 }
 
-/* Native.inject(thread, function, returning, text, number, avoided) -> [Symbol, Integer]: have a thread of another
- * process (its kernel's number) call function(text, number, frame). `returning`: address of code there that calls
+/* Native.inject(thread, memory, function, returning, text, number, avoided) -> [Symbol, Integer]: have a thread of
+ * another process (its kernel's number) call function(text, number, frame). `memory`: IO of that process's
+ * /proc/PID/mem, opened before these addresses were looked for; `returning`: address of code there that calls
  * rt_sigreturn; avoided: ranges of code, [begin, end] packed as "Q*", where it must not be. :injected, or why not; and
  * for how many nanoseconds it was stopped. */
-static VALUE rbhl_inject_call(VALUE self, VALUE thread, VALUE function, VALUE returning, VALUE text, VALUE number,
-                              VALUE avoided) {
-    static const char *const results[] = {"injected", "unsafe", "no_room", "forbidden", "gone", "lost"};
+static VALUE rbhl_inject_call(VALUE self, VALUE thread, VALUE memory, VALUE function, VALUE returning, VALUE text,
+                              VALUE number, VALUE avoided) {
+    static const char *const results[] = {"injected", "unsafe", "no_room", "forbidden", "gone", "replaced", "lost"};
     struct injecting injecting = {.asked = {.thread = NUM2PIDT(thread),
+                                            .memory = rb_io_descriptor(memory),
                                             .function = (uintptr_t)NUM2ULL(function),
                                             .returning = (uintptr_t)NUM2ULL(returning),
                                             .number = NUM2ULL(number)}};
@@ -55,8 +59,16 @@ static VALUE rbhl_inject_call(VALUE self, VALUE thread, VALUE function, VALUE re
     rb_thread_call_without_gvl(inject_without_gvl, &injecting, NULL, NULL);
     RB_GC_GUARD(text);
     RB_GC_GUARD(avoided);
+    RB_GC_GUARD(memory);
     (void)self;
     return rb_assoc_new(ID2SYM(rb_intern(results[injecting.done])), ULL2NUM(injecting.asked.stopped_ns));
+}
+
+/* Native.same_memory?(pid, other) -> do two processes run in the same memory, as after vfork? false where the kernel
+ * does not tell. */
+static VALUE rbhl_same_memory(VALUE self, VALUE pid, VALUE other) {
+    (void)self;
+    return syscall(SYS_kcmp, NUM2PIDT(pid), NUM2PIDT(other), KCMP_VM, 0, 0) == 0 ? Qtrue : Qfalse;
 }
 
 /* ---- a copy ---- */
@@ -128,16 +140,17 @@ static int open_pipes(struct copying *copying) {
     return 1;
 }
 
-/* Native.copy_process(pid, code, flight, flight_copy) { |copy, threads, stopped_ns, flight_bytes| } -> what the block
- * returns, or :unsafe: no thread was at a place where it could make one. code: addresses there of a system call with a
- * return behind it, of what calls rt_sigreturn, of _exit; flight: IO of its flight file, nil: it has none, and where
- * to copy that. threads: of each its number and user_regs_struct. The copy is there during the block. Raises
- * SystemCallError. */
-static VALUE rbhl_copy_process(VALUE self, VALUE pid, VALUE code, VALUE flight, VALUE flight_copy) {
+/* Native.copy_process(pid, memory, code, flight, flight_copy) { |copy, threads, stopped_ns, flight_bytes| } -> what the
+ * block returns, or :unsafe: no thread was at a place where it could make one. memory: as of inject; code: addresses
+ * there of a system call with a return behind it, of what calls rt_sigreturn, of _exit; flight: IO of its flight file,
+ * nil: it has none, and where to copy that. threads: of each its number and user_regs_struct. The copy is there during
+ * the block. Raises SystemCallError. */
+static VALUE rbhl_copy_process(VALUE self, VALUE pid, VALUE memory, VALUE code, VALUE flight, VALUE flight_copy) {
     struct copying copying = {NULL, -1, -1, -1, -1, -1};
     (void)self;
     Check_Type(code, T_ARRAY);
     const struct rbhl_process_copy asked = {.pid = NUM2PIDT(pid),
+                                            .memory = rb_io_descriptor(memory),
                                             .system_call = (uintptr_t)NUM2ULL(rb_ary_entry(code, 0)),
                                             .returning = (uintptr_t)NUM2ULL(rb_ary_entry(code, 1)),
                                             .exits = (uintptr_t)NUM2ULL(rb_ary_entry(code, 2)),
@@ -159,6 +172,7 @@ static VALUE rbhl_copy_process(VALUE self, VALUE pid, VALUE code, VALUE flight, 
 }
 
 void rbhl_define_injector(VALUE native) {
-    rb_define_singleton_method(native, "copy_process", rbhl_copy_process, 4);
-    rb_define_singleton_method(native, "inject", rbhl_inject_call, 6);
+    rb_define_singleton_method(native, "copy_process", rbhl_copy_process, 5);
+    rb_define_singleton_method(native, "inject", rbhl_inject_call, 7);
+    rb_define_singleton_method(native, "same_memory?", rbhl_same_memory, 2);
 }

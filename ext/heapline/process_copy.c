@@ -124,8 +124,11 @@ static void copy_flight(struct rbhl_process_copy *copy) {
 /* ---- the copy ---- */
 
 static struct rbhl_injection call_of(const struct rbhl_process_copy *copy, pid_t thread, long number) {
-    return (struct rbhl_injection){
-        .thread = thread, .function = copy->system_call, .returning = copy->returning, .system_call = (uint64_t)number};
+    return (struct rbhl_injection){.thread = thread,
+                                   .memory = copy->memory,
+                                   .function = copy->system_call,
+                                   .returning = copy->returning,
+                                   .system_call = (uint64_t)number};
 }
 
 /* Go on to the next stop of the thread's; 0 where it came to another one than a tracer's own. */
@@ -160,8 +163,11 @@ static int is_made_by(struct rbhl_process_copy *copy, struct rbhl_stopped_thread
     call.text = (const char *)&copy->exits; /* P2 */
     call.text_bytes = sizeof(copy->exits);
     if (ptrace(PTRACE_SETOPTIONS, maker->thread, NULL, PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD)) return 0;
-    if (rbhl_enter(&call) != RBHL_INJECTED) return 0;
-    if (step(maker) && step(maker)) { /* at the call, and behind it */
+    const enum rbhl_injected entered = rbhl_enter(&call);
+    if (entered != RBHL_INJECTED && entered != RBHL_INJECT_REPLACED) return 0;
+    if (entered == RBHL_INJECT_REPLACED) {
+        copy->error = ESTALE;
+    } else if (step(maker) && step(maker)) { /* at the call, and behind it */
         hold(copy, maker);
     } else {
         copy->error = EINTR;

@@ -19,6 +19,7 @@
 
 struct rbhl_process_copy {
     pid_t pid;
+    int memory;                              /* as of rbhl_injection */
     uintptr_t system_call, returning, exits; /* code of the process: "syscall; ret", rt_sigreturn, _exit */
     int flight, flight_copy;                 /* descriptors; -1: it has none */
     int wanted, not_wanted;                  /* a pipe: the copy is there until the caller closes the second end */

@@ -50,6 +50,8 @@ class SuiteComparisonTest < Minitest::Test
   # A test under GC.stress is killed ten seconds after it was told that its time is over: no crash.
   def test_the_end_of_the_time
     assert_equal(%i[timeout timeout crashed], [124, 137, 139].map { Tasks::SuiteOutcome.read("..", _1).ending })
+    told = "  1) Failure:\nTestA#test_b:\nExpected #<Process::Status: pid 7 SIGSEGV (signal 11)> to be exited?.\n"
+    assert_equal :crashed, Tasks::SuiteOutcome.read("#{told}2 tests, 3 assertions, 1 failures, 0 errors", 1).ending
   end
 
   # A suite that is recorded: the same rules, and what was not recorded has shown nothing.

@@ -301,6 +301,21 @@ class AttachTest < Minitest::Test
     end
   RUBY
 
+  # What was looked for in the program of before is not called: nothing of it is left.
+  def test_one_that_begins_another_program_meanwhile
+    other = "$stdout.syswrite(%(other\n)); gets; $stdout.syswrite(%(end\n))"
+    told = start_ready(program("$stdout.syswrite(%(ready\n)); gets; exec(#{RbConfig.ruby.dump}, '-e', #{other.dump})"))
+    target = Heapline::Attach::Target.new(told.pid, environment).check
+    assert_equal "other\n", told.tell(0)
+    call = Heapline::Attach::Call.new(told.pid, target.memory, target.code)
+    assert_equal :replaced, call.make(target.code.address_of("dlopen"), "none", number: 2, any: true)
+    assert_raises(Errno::ESTALE) do
+      code = [target.code.libc.find("\x0F\x05\xC3".b), target.code.libc.find(Heapline::Attach::Call::RETURNING), 0]
+      Heapline::Native.copy_process(told.pid, target.memory, code, nil, nil) { flunk "a copy of another program" }
+    end
+    ends_as_it_would(told)
+  end
+
   def test_the_attacher_is_killed_at_any_step
     told = start_ready(program_that(BESIDE[:allocating]))
     dying = environment(LD_PRELOAD: NativePrograms.library("dying_tracer"))
@@ -356,6 +371,8 @@ class AttachRefusedTest < Minitest::Test
     assert_match(/is linked statically: .*start it with heapline/, refusal(start_asleep(program)))
     waits = Process.spawn(plain_environment, program, "child", pgroup: true)
     await("it does not wait for its child") { refusal(waits).include?("waits in the kernel") }
+    child = File.read("/proc/#{waits}/task/#{waits}/children").to_i
+    assert_match(/runs in its parent's memory, until it begins a program of its own/, refusal(child))
   ensure
     Process.kill(:KILL, -waits) if waits
   end

@@ -19,11 +19,12 @@ module Heapline
       RTLD_NOW = 2
       MFD_CLOEXEC = 1
 
-      # code: LoadedCode of the process.
-      def initialize(pid, code)
+      # memory, code: as of Call.
+      def initialize(pid, memory, code)
         @pid = pid
+        @memory = memory
         @code = code
-        @call = Call.new(pid, code)
+        @call = Call.new(pid, memory, code)
       end
 
       # Have a thread of it load this library; :injected, or why that is not done by `limit` (Clock.now).
@@ -94,9 +95,8 @@ module Heapline
       end
 
       def read
-        bytes = File.open("/proc/#{@pid}/mem", "rb") { |memory| memory.pread(BYTES, @place) }
-        Answer.new(*bytes.unpack(LAYOUT))
-      rescue EOFError # it ended while the file was open
+        Answer.new(*@memory.pread(BYTES, @place).unpack(LAYOUT))
+      rescue EOFError # it ended, or has begun another program
         raise Errno::ESRCH
       end
     end

@@ -22,9 +22,10 @@ module Heapline
       # Nanoseconds for which threads were stopped, and how often one was.
       attr_reader :stopped_ns, :stops
 
-      # code: LoadedCode of the process.
-      def initialize(pid, code)
+      # memory: File of the process's /proc/PID/mem, opened before `code` was read: LoadedCode of the process.
+      def initialize(pid, memory, code)
         @pid = pid
+        @memory = memory
         @returning = code.libc.find(RETURNING) or raise Error, "process #{pid} has an unknown C library"
         avoided = [code.libc, code.loader, *code.allocators].uniq.flat_map(&:ranges)
         @avoided = avoided.flat_map { |range| range.first(2) }.pack("Q*")
@@ -36,7 +37,7 @@ module Heapline
       def make(function, text, number: 0, any: false, limit: Clock.now)
         loop do
           result = round(any ? threads : [@pid], function, text, number)
-          return result if %i[injected forbidden gone].include?(result) || Clock.now >= limit
+          return result if %i[injected forbidden gone replaced].include?(result) || Clock.now >= limit
 
           sleep PAUSE
         end
@@ -47,10 +48,10 @@ module Heapline
       def round(threads, function, text, number)
         result = :gone
         threads.each do |thread|
-          found, stopped = Native.inject(thread, function, @returning, text, number, @avoided)
+          found, stopped = Native.inject(thread, @memory, function, @returning, text, number, @avoided)
           @stops += 1
           @stopped_ns += stopped
-          return found if %i[injected forbidden].include?(found)
+          return found if %i[injected forbidden replaced].include?(found)
 
           result = found if thread == @pid || found != :gone # another thread may end at any moment
         end

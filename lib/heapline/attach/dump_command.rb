@@ -28,6 +28,7 @@ module Heapline
         Errno::ENOMEM => "there is no memory for it (vm.overcommit_memory)",
         Errno::EPERM => "ptrace is forbidden here; in a container: docker run --cap-add SYS_PTRACE",
         Errno::ESRCH => "it ended",
+        Errno::ESTALE => "it has begun another program; try again",
         Errno::E2BIG => "it has more than 65,536 threads",
         Errno::ECHILD => "it took too long to stop all its threads"
       }.freeze
@@ -97,7 +98,8 @@ module Heapline
       end
 
       def copy(flight)
-        Native.copy_process(@target.pid, code, *(flight || [nil, nil])) do |pid, threads, stopped_ns, flight_bytes|
+        Native.copy_process(@target.pid, @target.memory, code,
+                            *(flight || [nil, nil])) do |pid, threads, stopped_ns, flight_bytes|
           kept = flight && flight_bytes.positive? ? [flight[1], flight_bytes, flight[0].stat] : nil
           say(write(Corefile::CoreWriter.new(pid, pid: @target.pid, threads: threads, flight: kept)), stopped_ns)
         end

@@ -21,6 +21,7 @@ module Heapline
       REASONS = {
         forbidden: "ptrace is forbidden here; in a container: docker run --cap-add SYS_PTRACE",
         gone: "it ended",
+        replaced: "it has begun another program; try again",
         lost: "its thread could not be stopped",
         not_loaded: "its loader did not load heapline's library, or has not finished",
         no_room: "its main thread has no room on its stack",
@@ -66,10 +67,10 @@ module Heapline
 
       def ask(what, text)
         limit = Clock.now + @timeout
-        arrival = Arrival.new(@pid, @target.code)
+        arrival = Arrival.new(@pid, @target.memory, @target.code)
         loaded = @target.code.core ? :injected : arrival.load(Command::Installation.core, limit)
         answer = loaded == :injected ? arrival.ask(what, text, limit) : loaded
-        fail_with("does not answer: #{REASONS.fetch(answer)}") if answer.is_a?(Symbol)
+        fail_with("does not answer: #{REASONS.fetch(@target.gone? ? :gone : answer)}") if answer.is_a?(Symbol)
         [arrival, answer]
       end
 

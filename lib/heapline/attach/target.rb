@@ -7,6 +7,7 @@ require_relative "../accounting/flight_directory"
 require_relative "../accounting/process_identity"
 require_relative "../command/installation"
 require_relative "../files/input"
+require "heapline/native"
 require_relative "loaded_code"
 
 module Heapline
@@ -25,7 +26,10 @@ module Heapline
         "X" => "is dead"
       }.freeze
 
-      attr_reader :pid, :code
+      # `memory`: File of its /proc/PID/mem, opened before its `code` was read (see Call).
+      VFORKED = "runs in its parent's memory, until it begins a program of its own (vfork); try again later"
+
+      attr_reader :pid, :memory, :code
 
       def initialize(pid, env)
         @pid = pid
@@ -41,7 +45,8 @@ module Heapline
       end
 
       # Raises Error: what keeps heapline out, and the remedy. What runs other programs waits for each of them for a
-      # moment (vfork, state D): that is waited for until `limit` (Clock.now).
+      # moment (vfork, state D), and so does what is to become another program: that is waited for until `limit`
+      # (Clock.now).
       def check(limit = 0)
         examine(limit) { program_reason }
       end
@@ -51,10 +56,15 @@ module Heapline
         examine(limit) { code_reason }
       end
 
+      def gone?
+        state = Accounting::ProcessIdentity.stat(pid)&.first
+        state.nil? || "ZX".include?(state)
+      end
+
       private
 
       def examine(limit, &)
-        sleep STEP while waits_in_kernel? && Clock.now < limit
+        sleep STEP while (waits_in_kernel? || vforked?) && Clock.now < limit
         reason = process_reason || permission_reason || reading(&) or return self
         raise Error, "process #{pid} #{reason}"
       end
@@ -69,13 +79,14 @@ module Heapline
         "ended"
       end
 
-      def gone?
-        state = Accounting::ProcessIdentity.stat(pid)&.first
-        state.nil? || "ZX".include?(state)
-      end
-
       def waits_in_kernel?
         Accounting::ProcessIdentity.stat(pid)&.first == "D"
+      end
+
+      # Does it run in its parent's memory, until it begins a program of its own?
+      def vforked?
+        parent = Accounting::ProcessIdentity.stat(pid)&.at(1).to_i
+        parent.positive? && Native.same_memory?(pid, parent)
       end
 
       # ---- what it is ----
@@ -105,7 +116,7 @@ module Heapline
 
       # /proc/PID/mem may be opened by those alone who may trace the process.
       def permission_reason
-        File.open("/proc/#{pid}/mem", "rb").close
+        @memory = File.open("/proc/#{pid}/mem", "rb")
         nil
       rescue Errno::EACCES, Errno::EPERM
         "may not be traced by this user: #{forbidden_because}"
@@ -151,6 +162,7 @@ module Heapline
         reason = machine_reason and return reason
 
         @code = LoadedCode.new(pid)
+        return VFORKED if vforked?
         return "has musl as its C library; heapline needs glibc there" if @code.musl?
         return "is linked statically: nothing can be loaded into it; start it with heapline" unless loads?
         return "runs no Ruby" unless @code.has?("ruby_version")
@@ -162,6 +174,7 @@ module Heapline
         reason = machine_reason and return reason
 
         @code = LoadedCode.new(pid)
+        return VFORKED if vforked?
         return "does not use the GNU C library; gcore can dump it" unless @code.libc
 
         "runs with a #{@code.libc.name} that an update has replaced; gcore can dump it" if @code.libc.gone
