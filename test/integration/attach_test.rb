@@ -377,6 +377,19 @@ class AttachRefusedTest < Minitest::Test
     Process.kill(:KILL, -waits) if waits
   end
 
+  # Its loader waits for who writes into the pipe.
+  def test_one_that_has_only_just_begun
+    File.mkfifo(path("late.so"))
+    pid = Process.spawn(plain_environment.merge("LD_PRELOAD" => path("late.so")), RbConfig.ruby, "-e", "sleep",
+                        %i[out err] => File::NULL)
+    @processes << pid
+    await("its loader has not begun to wait") { asleep?(pid) }
+    assert_match(/has only just begun: its loader has not loaded the C library yet; try again$/, refusal(pid))
+    Thread.new { File.open(path("late.so"), "w").close }
+    assert_match(/\Aattached to #{pid}/,
+                 Heapline::Attach::Session.new(pid, env: environment, timeout: PATIENCE).attach({}))
+  end
+
   # Root without the capability, as in a container; and a profile that forbids the call alone.
   def test_what_this_command_may_not
     skip "only root has what can be dropped" unless Process.euid.zero? && system("setpriv --version", out: File::NULL)

@@ -26,9 +26,11 @@ module Heapline
         "X" => "is dead"
       }.freeze
 
-      # `memory`: File of its /proc/PID/mem, opened before its `code` was read (see Call).
+      STARTING = "has only just begun: its loader has not loaded the C library yet; try again"
       VFORKED = "runs in its parent's memory, until it begins a program of its own (vfork); try again later"
+      PASSING = [STATES["D"], STARTING, VFORKED].freeze
 
+      # `memory`: File of its /proc/PID/mem, opened before its `code` was read (see Call).
       attr_reader :pid, :memory, :code
 
       def initialize(pid, env)
@@ -45,7 +47,7 @@ module Heapline
       end
 
       # Raises Error: what keeps heapline out, and the remedy. What runs other programs waits for each of them for a
-      # moment (vfork, state D), and so does what is to become another program: that is waited for until `limit`
+      # moment (vfork, state D), and what has only just begun is not whole yet: that is waited for until `limit`
       # (Clock.now).
       def check(limit = 0)
         examine(limit) { program_reason }
@@ -64,9 +66,13 @@ module Heapline
       private
 
       def examine(limit, &)
-        sleep STEP while (waits_in_kernel? || vforked?) && Clock.now < limit
-        reason = process_reason || permission_reason || reading(&) or return self
-        raise Error, "process #{pid} #{reason}"
+        while (reason = process_reason || permission_reason || reading(&))
+          raise Error, "process #{pid} #{reason}" unless PASSING.include?(reason) && Clock.now < limit
+
+          sleep STEP
+          @status = nil
+        end
+        self
       end
 
       # What the block found out of the process's files, unless it ended meanwhile: then these tell nothing.
@@ -77,16 +83,6 @@ module Heapline
         raise unless gone?
 
         "ended"
-      end
-
-      def waits_in_kernel?
-        Accounting::ProcessIdentity.stat(pid)&.first == "D"
-      end
-
-      # Does it run in its parent's memory, until it begins a program of its own?
-      def vforked?
-        parent = Accounting::ProcessIdentity.stat(pid)&.at(1).to_i
-        parent.positive? && Native.same_memory?(pid, parent)
       end
 
       # ---- what it is ----
@@ -116,8 +112,11 @@ module Heapline
 
       # /proc/PID/mem may be opened by those alone who may trace the process.
       def permission_reason
+        @memory&.close
         @memory = File.open("/proc/#{pid}/mem", "rb")
         nil
+      rescue Errno::ESRCH
+        "ended"
       rescue Errno::EACCES, Errno::EPERM
         "may not be traced by this user: #{forbidden_because}"
       rescue SystemCallError => e
@@ -162,7 +161,7 @@ module Heapline
         reason = machine_reason and return reason
 
         @code = LoadedCode.new(pid)
-        return VFORKED if vforked?
+        reason = passing and return reason
         return "has musl as its C library; heapline needs glibc there" if @code.musl?
         return "is linked statically: nothing can be loaded into it; start it with heapline" unless loads?
         return "runs no Ruby" unless @code.has?("ruby_version")
@@ -174,7 +173,7 @@ module Heapline
         reason = machine_reason and return reason
 
         @code = LoadedCode.new(pid)
-        return VFORKED if vforked?
+        reason = passing and return reason
         return "does not use the GNU C library; gcore can dump it" unless @code.libc
 
         "runs with a #{@code.libc.name} that an update has replaced; gcore can dump it" if @code.libc.gone
@@ -185,6 +184,19 @@ module Heapline
         return if head.start_with?("\x7FELF\x02".b) && head.unpack1("@18S<") == X86_64
 
         "is no program for x86-64"
+      end
+
+      # What will soon be otherwise.
+      def passing
+        return STARTING if @code.loader && !@code.libc && !@code.musl?
+
+        VFORKED if vforked?
+      end
+
+      # Does it run in its parent's memory, until it begins a program of its own?
+      def vforked?
+        parent = Accounting::ProcessIdentity.stat(pid)&.at(1).to_i
+        parent.positive? && Native.same_memory?(pid, parent)
       end
 
       def loads?
