@@ -202,6 +202,31 @@ class ForkTest < Minitest::Test
     assert_empty run.paths
   end
 
+  # One that became a program without heapline leaves none when that has ended; 31 others may.
+  def test_files_that_children_cannot_remove
+    run = fly(<<~RUBY, heapline: "")
+      directory = ENV.fetch("HEAPLINE_DIR")
+      files = -> { Dir.children(directory).map(&:to_i) - [$$] }
+      50.times { Process.wait(fork { exec({ "LD_PRELOAD" => nil }, "/bin/true") }) }
+      executed = files.call.size
+      running = fork { exec({ "LD_PRELOAD" => nil }, "/bin/sleep", "1000") }
+      Thread.pass until File.read("/proc/\#{running}/comm") == "sleep\n"
+      killed = Array.new(40) do
+        reader, writer = IO.pipe
+        pid = fork { writer.write("x" * 10); sleep }
+        reader.read(10)
+        Process.kill(:KILL, pid)
+        Process.wait2(pid).first
+      end
+      here = files.call
+      p executed, here.include?(running), (here & killed).size, killed.last(30) - here
+      Process.wait(running.tap { Process.kill(:TERM, running) })
+    RUBY
+    assert_predicate run.status, :success?, run.error
+    assert_equal "1\ntrue\n30\n[]\n", run.output
+    assert_equal 30, run.paths.size
+  end
+
   def test_no_follow
     path = script("Process.wait(fork { $c = 'c' * 5000 })\nputs `#{RbConfig.ruby} -e 'p ENV[%q(LD_PRELOAD)]'`\n")
     top = ["sh", "-c", 'export HEAPLINE_TOP=$$; exec "$@"', "sh", *ruby(path)]

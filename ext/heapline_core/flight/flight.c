@@ -294,13 +294,16 @@ static uint64_t pid_namespace(void) {
 }
 
 /* Processes of other pid namespaces may share the directory, and each has a process 1. */
-static void choose_name(void) {
+int hl_flight_name(char *name, size_t size) {
     static const uint64_t INITIAL = 0xeffffffc; /* the kernel's number for the first one */
     const uint64_t space = pid_namespace();
-    size_t length = hl_text(file_name, sizeof(file_name), "%d-%llu", (int)getpid(), (unsigned long long)start_ticks());
-    if (space && space != INITIAL)
-        length += hl_text(file_name + length, sizeof(file_name) - length, "-%llu", (unsigned long long)space);
-    hl_text(file_name + length, sizeof(file_name) - length, ".flight");
+    size_t length = hl_text(name, size, "%d-%llu", (int)getpid(), (unsigned long long)start_ticks());
+    if (space && space != INITIAL) length += hl_text(name + length, size - length, "-%llu", (unsigned long long)space);
+    return hl_fit(name + length, size - length, ".flight");
+}
+
+static void choose_name(void) {
+    if (hl_flight_name(file_name, sizeof(file_name))) file_name[0] = 0;
 }
 
 void hl_flight_remove_earlier(const char *directory) {
@@ -580,7 +583,7 @@ static int make_file(void) {
 int hl_flight_begin_child(const struct hl_flight_header *then, int may_have_file) {
     struct hl_flight_header header = then ? *then : *hl_flight.header;
     struct page_set *brought = hl_own_memory(sizeof(*brought));
-    header.late_children = 0;
+    header.late_children = header.left_files = 0;
     int failed = !brought ? -ENOMEM : may_have_file ? make_file() : make_memory();
     if (!failed) failed = bring_all(brought, &header);
     if (brought) hl_own_memory_return(brought, sizeof(*brought));

@@ -71,6 +71,9 @@ int hl_flight_descriptor(void);
 /* Remove what an earlier image of this process left in `directory`: for one that keeps no flight file itself. */
 void hl_flight_remove_earlier(const char *directory);
 
+/* The file's name, as this process has one or would, into `name`: 0, or -ENAMETOOLONG. */
+int hl_flight_name(char *name, size_t size);
+
 /* The path into `path`; its length, 0 where the flight is in memory or the path does not fit. */
 size_t hl_flight_path(char *path, size_t size);
 

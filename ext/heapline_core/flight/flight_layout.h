@@ -448,6 +448,8 @@ struct hl_flight_header {
      */
     uint32_t uncovered_words; /* addresses of functions that it calls */
     char uncovered[512];      /* names of the libraries, parted by newlines, cut */
+
+    uint32_t left_files; /* page of the names of its children's files (left_files.c); 0: there was no child yet */
 };
 
 enum hl_attribution {

@@ -27,6 +27,7 @@
 #include "door/door.h"
 #include "flight/elders.h"
 #include "flight/flight.h"
+#include "flight/left_files.h"
 #include "flight/library.h"
 #include "flight/site_table.h"
 #include "heapline_core.h"
@@ -148,6 +149,7 @@ void hl_lifecycle_last_call(int status) {
     header->ended_ns = hl_flight_now();
     header->state = HL_STATE_EXITED;
     hl_exit_report();
+    hl_left_files_tend();
     if (!file_is_to_stay()) hl_flight_remove();
     hl_guard_leave(&hl_thread, saved);
 }
@@ -212,6 +214,7 @@ static void before_fork(void) {
     const int saved = hl_guard_enter(&hl_thread);
     wait_for_turn_to_fork();
     hl_site_table_before_fork();
+    hl_left_files_tend();
     hl_inheritance_prepare();
     errno = saved;
 }
@@ -234,6 +237,7 @@ static int become_child(void) {
     int failed = hl_flight_begin_child(hl_inheritance_header(), child_was_seen || anew);
     child_was_seen = 0;
     if (!failed) failed = hl_inheritance_take(anew ? NULL : hl_lane_each_chunk, &inherited);
+    hl_left_files_tell();
     if (!failed) failed = hl_flight_become_child();
     if (!failed) failed = hl_lane_after_fork_child(hl_thread.own, inherited);
     if (failed) {
