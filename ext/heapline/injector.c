@@ -19,7 +19,8 @@ enum {
     PAGE = 4096,
     ROOM = 64 * 1024,      /* of stack, for what is called */
     SCANNED = 1024 * 1024, /* of stack, for handlers */
-    CHUNK_WORDS = 4096
+    CHUNK_WORDS = 4096,
+    EXIT_BYTES = 48 /* behind whose begin its call of all handlers returns */
 };
 static const uint64_t ALL_SIGNALS = ~(uint64_t)0;
 
@@ -57,14 +58,20 @@ static int is_avoided(const struct rbhl_injection *asked, uint64_t pc) {
     return 0;
 }
 
-/* Is there the context of a signal's handler on its stack? */
+static int is_in_exit(const struct rbhl_injection *asked, uint64_t word) {
+    return asked->ending && word - asked->ending - 1 < EXIT_BYTES;
+}
+
+/* Is there the context of a signal's handler on its stack, or the call that ends the process? */
 static int is_in_handler(struct work *work) {
     const pid_t thread = work->asked->thread;
     const uint64_t from = work->state.registers.rsp & ~(uint64_t)7;
     for (uint64_t at = from; at < from + SCANNED; at += (uint64_t)CHUNK_WORDS * sizeof(*work->words)) {
         const size_t count = read_memory(thread, at, work->words, sizeof(work->words)) / sizeof(*work->words);
         for (size_t i = 0; i + RBHL_FRAME_CONTEXT < count; i++)
-            if (work->words[i] && rbhl_looks_like_context(&work->words[i + 1], at + i * sizeof(*work->words))) return 1;
+            if (work->words[i] && (is_in_exit(work->asked, work->words[i]) ||
+                                   rbhl_looks_like_context(&work->words[i + 1], at + i * sizeof(*work->words))))
+                return 1;
         if (count < CHUNK_WORDS) break;
     }
     return 0;

@@ -8,7 +8,8 @@
  * I2  Only that thread stops, for less than a millisecond; all others run on. So whoever holds a lock that the function
  *     needs gives it back.
  * I3  It is called at a safe place alone: in a system call that waits, of those that no allocator or loader makes, or
- *     in code outside of `avoided` (C library, loader, what defines malloc); in no handler of a signal; with no signal
+ *     in code outside of `avoided` (C library, loader, what defines malloc); in no handler of a signal, and not in the
+ *     end of the process (exit), where what is called may be gone; with no signal
  *     on its way; with room on its stack. Elsewhere the thread is let go at once, and who called tries again.
  * I4  What is called is still there: the process has not begun another program since its code was looked for. The
  *     memory that was opened before that is then gone.
@@ -39,6 +40,7 @@ struct rbhl_injection {
     pid_t thread;
     int memory;                    /* descriptor of /proc/PID/mem, opened before the process's code was looked for */
     uintptr_t function, returning; /* `returning`: code of the process that calls rt_sigreturn */
+    uintptr_t ending;              /* its exit(); 0: it does not matter whether it is in there */
     const char *text;              /* the first argument: a copy of it on the thread's stack */
     size_t text_bytes;
     uint64_t number;      /* the second */

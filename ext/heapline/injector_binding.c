@@ -36,18 +36,19 @@ static void take_ranges(struct rbhl_injection *asked, VALUE words) {
     asked->avoided_count = (size_t)RSTRING_LEN(words) / sizeof(*asked->avoided);
 }
 
-/* Native.inject(thread, memory, function, returning, text, number, avoided) -> [Symbol, Integer]: have a thread of
- * another process (its kernel's number) call function(text, number, frame). `memory`: IO of that process's
- * /proc/PID/mem, opened before these addresses were looked for; `returning`: address of code there that calls
- * rt_sigreturn; avoided: ranges of code, [begin, end] packed as "Q*", where it must not be. :injected, or why not; and
- * for how many nanoseconds it was stopped. */
-static VALUE rbhl_inject_call(VALUE self, VALUE thread, VALUE memory, VALUE function, VALUE returning, VALUE text,
+/* Native.inject(thread, memory, code, function, text, number, avoided) -> [Symbol, Integer]: have a thread of another
+ * process (its kernel's number) call function(text, number, frame). `memory`: IO of that process's /proc/PID/mem,
+ * opened before these addresses were looked for; code: addresses there of what calls rt_sigreturn, and of exit;
+ * avoided: ranges of code, [begin, end] packed as "Q*", where it must not be. :injected, or why not; and for how many
+ * nanoseconds it was stopped. */
+static VALUE rbhl_inject_call(VALUE self, VALUE thread, VALUE memory, VALUE code, VALUE function, VALUE text,
                               VALUE number, VALUE avoided) {
     static const char *const results[] = {"injected", "unsafe", "no_room", "forbidden", "gone", "replaced", "lost"};
     struct injecting injecting = {.asked = {.thread = NUM2PIDT(thread),
                                             .memory = rb_io_descriptor(memory),
                                             .function = (uintptr_t)NUM2ULL(function),
-                                            .returning = (uintptr_t)NUM2ULL(returning),
+                                            .returning = (uintptr_t)NUM2ULL(rb_ary_entry(code, 0)),
+                                            .ending = (uintptr_t)NUM2ULL(rb_ary_entry(code, 1)),
                                             .number = NUM2ULL(number)}};
     StringValue(text);
     StringValue(avoided);

@@ -377,6 +377,20 @@ class AttachRefusedTest < Minitest::Test
     Process.kill(:KILL, -waits) if waits
   end
 
+  # Its VM is gone, and its main thread waits in the end of a library.
+  def test_one_that_ends
+    reader, writer = IO.pipe
+    inside, input = IO.pipe
+    library = NativePrograms.library("ends_slowly")
+    pid = Process.spawn(plain_environment.merge("LD_PRELOAD" => library), RbConfig.ruby, "-e", "$x = 'x' * 1000",
+                        in: inside, out: writer)
+    [inside, writer].each(&:close)
+    assert_equal "ending\n", reader.gets
+    assert_match(/came to no safe place \(it waits for a lock, handles a signal, or ends\); try again$/, refusal(pid))
+    input.close
+    assert_predicate Process.wait2(pid).last, :success?
+  end
+
   # Its loader waits for who writes into the pipe.
   def test_one_that_has_only_just_begun
     File.mkfifo(path("late.so"))

@@ -136,9 +136,15 @@ static void bring_to_safe_point(greg_t *registers) {
     registers[REG_RIP] += SYSCALL_BYTES;
 }
 
+/* Up to 3.2 the VM says so: it has taken itself apart, at the end of the process. */
+static int vm_is_gone(void) {
+    void *const *vm = dlsym(RTLD_DEFAULT, "ruby_current_vm_ptr"), *const *here = dlsym(RTLD_DEFAULT, "ruby_current_ec");
+    return (vm && !*vm) || (here && !*here);
+}
+
 void hl_arrival_come(const char *text, uint64_t what, void *frame, int interrupted) {
     const int error = errno;
-    if (!hl_ruby.rb_postponed_job_register_one || !hl_ruby.ruby_native_thread_p()) {
+    if (!hl_ruby.rb_postponed_job_register_one || !hl_ruby.ruby_native_thread_p() || vm_is_gone()) {
         heapline_arrival.result = -ESRCH;
         heapline_arrival.answered = ++heapline_arrival.asked;
         return;

@@ -91,6 +91,7 @@ module Heapline
 
       def find
         @function, @place = %w[heapline_arrive heapline_arrival].map { |name| @code.core.address_of(name) }
+        File.stat(@code.core.path) # raises where it ended
         raise Error, "process #{@pid} has an earlier version of heapline in it" unless @function && @place
       end
 

@@ -26,7 +26,9 @@ module Heapline
       def initialize(pid, memory, code)
         @pid = pid
         @memory = memory
-        @returning = code.libc.find(RETURNING) or raise Error, "process #{pid} has an unknown C library"
+        @code = [code.libc.find(RETURNING), code.libc.address_of("exit")]
+        raise Error, "process #{pid} has an unknown C library" unless @code.all?
+
         avoided = [code.libc, code.loader, *code.allocators].uniq.flat_map(&:ranges)
         @avoided = avoided.flat_map { |range| range.first(2) }.pack("Q*")
         @stopped_ns = @stops = 0
@@ -48,7 +50,7 @@ module Heapline
       def round(threads, function, text, number)
         result = :gone
         threads.each do |thread|
-          found, stopped = Native.inject(thread, @memory, function, @returning, text, number, @avoided)
+          found, stopped = Native.inject(thread, @memory, @code, function, text, number, @avoided)
           @stops += 1
           @stopped_ns += stopped
           return found if %i[injected forbidden replaced].include?(found)

@@ -25,7 +25,7 @@ module Heapline
         lost: "its thread could not be stopped",
         not_loaded: "its loader did not load heapline's library, or has not finished",
         no_room: "its main thread has no room on its stack",
-        unsafe: "its main thread came to no safe place (it waits for a lock, or is in a signal handler); try again",
+        unsafe: "its main thread came to no safe place (it waits for a lock, handles a signal, or ends); try again",
         elsewhere: "its main thread waits in a library, not in Ruby; the command takes effect when that returns",
         late: "its main thread did not come to a safe point of Ruby; the command takes effect at the next one"
       }.freeze
@@ -47,7 +47,7 @@ module Heapline
 
         check(answer)
         "attached to #{title}: paused #{paused(arrival)}; #{older}; next: heapline top #{@pid}"
-      rescue SystemCallError
+      rescue SystemCallError, InputError
         fail_with("does not answer: #{REASONS.fetch(:gone)}")
       end
 
@@ -59,7 +59,7 @@ module Heapline
         arrival, answer = ask(Arrival::STOP, "\n")
         check(answer)
         "detached from #{title}: paused #{paused(arrival)}; what it held then: heapline report #{@pid}"
-      rescue SystemCallError
+      rescue SystemCallError, InputError
         fail_with("does not answer: #{REASONS.fetch(:gone)}")
       end
 

@@ -58,9 +58,14 @@ module Heapline
         examine(limit) { code_reason }
       end
 
+      # Has it ended? Its files go before its state says so.
       def gone?
         state = Accounting::ProcessIdentity.stat(pid)&.first
-        state.nil? || "ZX".include?(state)
+        state.nil? || "ZX".include?(state) || File.readlink("/proc/#{pid}/exe").empty?
+      rescue Errno::ENOENT, Errno::ESRCH
+        true
+      rescue SystemCallError
+        false
       end
 
       private
