@@ -8,6 +8,7 @@
 
 #include "../../ext/heapline_corefile/glibc.hpp"
 #include "../../ext/heapline_corefile/image.hpp"
+#include "../../ext/heapline_corefile/libraries.hpp"
 #include "../../ext/heapline_corefile/preload.hpp"
 #include "../../ext/heapline_corefile/references.hpp"
 #include "../../ext/heapline_corefile/ruby_heap.hpp"
@@ -30,7 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
         Glibc glibc(image);
         Preload preload(image);
         preload.add_up(job, glibc);
-        RubyHeap heap(image, job, glibc);
+        Libraries libraries(image, {});
+        RubyHeap heap(image, job, glibc, libraries);
         References references(image, job, glibc, heap, preload);
         references.leaks(job);
         references.write(nowhere, {}, true, job);
