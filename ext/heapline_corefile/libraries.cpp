@@ -29,10 +29,13 @@ constexpr uint64_t most_file = uint64_t{4} << 30; /* of what is copied */
 constexpr size_t copied_at_once = 1 << 20;
 constexpr size_t mappings_of_library = 64;
 constexpr size_t most_links = 40, most_depth = 256;
-constexpr size_t most_linked = 1 << 16;
+constexpr size_t most_linked = 1 << 14;
 constexpr size_t most_dynamic = 1 << 10;
 constexpr uint64_t word_bytes = 8, page_bytes = 4096;
-const char no_id[] = "has no build-id";
+const char no_id[] = "has no build-id", missing[] = ": names from it are missing",
+           no_pages[] =
+               ": the core does not have the first pages of files, which tell their builds (coredump_filter 0x10 "
+               "keeps them)";
 
 struct Ender {
     void operator()(Elf *elf) const {
@@ -226,6 +229,8 @@ Libraries::Libraries(Image &image, Search search) : image_(image), search_(std::
         if (!roots_.back()) throw Failure(root + " cannot be looked below (--sysroot): " + strerror(errno));
     }
     read_link_map();
+    linked_read_ = !places_.empty();
+    for (const Image::Mapping &mapping : image_.mappings()) places_.emplace(mapping.path, mapping.begin);
     if (!search_.debuginfod) return;
     client_ = std::make_unique<Client>();
     const std::string missing = client_->begin();
@@ -284,19 +289,11 @@ void Libraries::read_link_map() {
     for (size_t i = 0; map && i < most_linked; i++, map = image_.word(map + 3 * word_bytes)) {
         const std::string path = image_.text(image_.word(map + word_bytes), PATH_MAX);
         const uint64_t section = image_.word(map + 2 * word_bytes);
-        const auto known = linked_.emplace(path, section);
-        if (known.second || known.first->second == section) continue;
+        const auto known = places_.emplace(path, section);
+        if (known.second || !known.first->second || known.first->second == section) continue;
         const Library *one = library_at(known.first->second), *other = library_at(section);
         if (!one || !other || one->build_id != other->build_id) known.first->second = 0;
     }
-}
-
-uint64_t Libraries::place_of(const std::string &path) {
-    const auto known = linked_.find(path);
-    if (known != linked_.end()) return known->second;
-    for (const Image::Mapping &mapping : image_.mappings())
-        if (mapping.path == path) return mapping.begin;
-    return 0;
 }
 
 /* ---- its files ---- */
@@ -343,11 +340,15 @@ bool Libraries::seek_debug(Library &library) {
 }
 
 int Libraries::named(const std::string &path) {
-    const uint64_t place = place_of(path);
-    Library *library = place ? library_at(place) : nullptr;
+    const auto place = places_.find(path);
+    Library *library = place == places_.end() ? nullptr : library_at(place->second);
     if (!library) {
-        tell(path + (!place && linked_.count(path) ? " is in the core in several builds" : " is not in the core") +
-             ": its functions have no names");
+        const bool several = place != places_.end() && !place->second;
+        tell(path +
+             (!linked_read_ ? no_pages
+              : several     ? " is in the core in several builds"
+                            : " is not in the core") +
+             missing);
         return -1;
     }
     if (!library->chosen) library->names = choose(*library);
@@ -381,7 +382,7 @@ int Libraries::without_links(Library &library, int fd) {
     if (linking.empty()) return fd;
     struct stat status;
     if (fstat(fd, &status) || static_cast<uint64_t>(status.st_size) > most_file) {
-        tell(library.path + ": the file of its names is larger than 4 GB and is left out");
+        tell(library.path + ": the file with its names is larger than 4 GB" + missing);
         return -1;
     }
     try {
@@ -398,7 +399,7 @@ int Libraries::without_links(Library &library, int fd) {
         library.bare = std::move(copy);
         return library.bare->descriptor();
     } catch (const Failure &failure) {
-        tell(library.path + ": names from it are missing: " + failure.what());
+        tell(library.path + missing + ": " + failure.what());
         return -1;
     }
 }
@@ -418,13 +419,8 @@ bool Libraries::read(uint64_t address, void *to, size_t size, bool told) {
 /* ---- what is missing ---- */
 
 void Libraries::miss(const Library &library) {
-    static const char missing[] = ": names from it are missing";
     if (library.headed && !library.is_elf) return;
-    if (!library.headed)
-        return tell(library.path +
-                    ": the core does not have its first page, which tells which build it is "
-                    "(coredump_filter 0x10 keeps it)" +
-                    missing);
+    if (!library.headed) return tell(library.path + no_pages + missing);
     if (library.build_id.empty())
         return tell(library.path + " has no build-id, so that no file can be known to be it" + missing);
     std::string where =

@@ -96,7 +96,6 @@ class Libraries {
     Library *library_at(uint64_t address);
     void identify(Library &library, uint64_t begin);
     void read_link_map();
-    uint64_t place_of(const std::string &path);
     bool is(const Library &library, int fd, std::string *other = nullptr);
     bool seek_code(Library &library);
     bool seek_debug(Library &library);
@@ -111,9 +110,11 @@ class Libraries {
     const Search search_;
     const Job *job_ = nullptr;
     std::vector<Descriptor> roots_;
-    std::map<uint64_t, Library> libraries_;            /* by where they begin */
-    std::unordered_map<std::string, uint64_t> linked_; /* by the linker's path an address; 0: of several builds */
-    std::unique_ptr<Client> client_;                   /* none: nothing is fetched (any more) */
+    std::map<uint64_t, Library> libraries_; /* by where they begin */
+    /* By path, the linker's and the kernel's: an address in it; 0: of several builds. */
+    std::unordered_map<std::string, uint64_t> places_;
+    bool linked_read_ = false;       /* are the linker's there? */
+    std::unique_ptr<Client> client_; /* none: nothing is fetched (any more) */
     std::vector<std::string> problems_;
 };
 

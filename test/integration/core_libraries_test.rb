@@ -63,6 +63,7 @@ class CoreLibrariesTest < Minitest::Test
     def build(dir)
       File.write(source = "#{dir}/planted.c", LIBRARY)
       files = %i[full other stripped debug].to_h { |name| [name, "#{dir}/#{name}"] }
+      files[:debug] << ("-" * 200) # a link to it has room for other names
       compile = ["cc", "-g", "-O1", "-shared", "-fPIC", "-pthread", "-Wl,--build-id", *NativePrograms::HEADERS, source]
       perform(*compile, "-o", files[:full])
       perform(*compile, "-DOTHER", "-o", files[:other])
@@ -241,12 +242,18 @@ class CoreLibrariesTest < Minitest::Test
     end
   end
 
-  # Tools would open what a library names as its debug file.
+  # Tools would open what a library names as its debug file. What is opened here is a pipe, whose writer waits for that.
   def test_debug_links_are_not_followed
+    whole = File.binread(left.files[:stripped])
     at_its_place(nil) do
       root(left.library => :stripped) do |dir|
-        File.mkfifo("#{dir}#{File.dirname(left.library)}/debug")
+        File.mkfifo(pipe = "#{dir}/pipe")
+        link = "#{"../" * 8}#{"/" * (File.basename(left.files[:debug]).size - 24 - pipe.size)}#{pipe}"
+        File.binwrite("#{dir}#{left.library}", whole.sub(File.basename(left.files[:debug]).b, link))
+        writer = Thread.new { File.open(pipe, "w").close }
         assert_equal [nil, []], ask("--sysroot", dir)
+        assert writer.alive?, "the debug link was followed"
+        writer.kill
       end
     end
   end
