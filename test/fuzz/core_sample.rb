@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A core as small as one can be: libc's data with an arena, its heap with a block of heapline's, heapline's mark, and the
-# first page of a program with the linker's list. As an ELF file it has that program's build-id, too.
+# A core as small as one can be: libc's data with an arena, its heap with a block of heapline's, heapline's mark, and
+# the first page of a program with the linker's list. As an ELF file it has that program's build-id, too.
 module CoreSample
   LIBC = 0x7f00_0000_0000
   MARK = 0x7f10_0000_0000
@@ -50,8 +50,8 @@ module CoreSample
       [type, 4, at, at, at, size, size, 4].pack("L2Q6")
     end
     list = [21, PROGRAM + 544, 0, 0, 1, PROGRAM + 576, 0, 0, PROGRAM, PROGRAM + 640, PROGRAM + 512, 0, 0, 0].pack("Q*")
-    ((head + headers.join).ljust(256, "\0") + build_id).ljust(512, "\0").b.+(list).ljust(640, "\0")
-                                                      .+("program\0").ljust(PAGE, "\0")
+    parts = { 0 => head + headers.join, 256 => build_id, 512 => list, 640 => "program\0" }
+    parts.each_with_object("\0".b * PAGE) { |(at, bytes), page| page[at, bytes.bytesize] = bytes }
   end
 
   # Each bin leads to itself.

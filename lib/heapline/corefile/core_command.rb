@@ -65,7 +65,7 @@ module Heapline
       end
 
       def define_libraries(parser)
-        parser.on("--sysroot DIR", "look for the process's libraries below DIR, too; only those of the same build count") do |root|
+        parser.on("--sysroot DIR", "look for the process's libraries below DIR, too") do |root|
           @options[:sysroot] = root
         end
         parser.on("--debuginfod", "ask the servers of DEBUGINFOD_URLS for libraries and debug information not found") do

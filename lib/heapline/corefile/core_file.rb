@@ -29,8 +29,8 @@ module Heapline
     Arena = Struct.new(:number, :address, :system_bytes, :found_bytes, :used_bytes, :free_bytes, :top_bytes,
                        :free_chunks, :largest_free_bytes)
 
-    # A block, or a free chunk. arena: its number, nil where it has a mapping for itself; location: its Location, nil where
-    # that is not known.
+    # A block, or a free chunk. arena: its number, nil where it has a mapping for itself; location: its Location, nil
+    # where that is not known.
     Chunk = Struct.new(:address, :bytes, :arena, :used, :location)
 
     # A line that a thread was in.

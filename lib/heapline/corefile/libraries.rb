@@ -5,11 +5,11 @@ require_relative "../accounting/native_places"
 
 module Heapline
   module Corefile
-    # Names of functions in the libraries that a core's process had loaded, for who asks Places::Functions: only of files
-    # that are of the same builds (Native::CoreFile#names_file).
+    # Names of functions in the libraries that a core's process had loaded, for who asks Places::Functions: only from
+    # files of the same builds (Native::CoreFile#names_file).
     class Libraries < Places::Functions
-      # Nothing is fetched by the tool: what servers have comes through --debuginfod. It is given up after five minutes of
-      # processor time, as a damaged file may keep it busy without end.
+      # Nothing is fetched by the tool: what servers have comes through --debuginfod. It is given up after five minutes
+      # of processor time, as a damaged file may keep it busy without end.
       ENVIRONMENT = Places::Symbols::ENVIRONMENT.merge("DEBUGINFOD_URLS" => nil).freeze
       CHILD = lambda do |words, input|
         Open3.capture2(ENVIRONMENT, *words, stdin_data: input, err: File::NULL, rlimit_cpu: 300).first
