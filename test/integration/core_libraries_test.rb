@@ -351,6 +351,15 @@ class CoreLibrariesTest < Minitest::Test
     end
   end
 
+  # Without addr2line, and where that was to be better.
+  def test_without_a_tool
+    env = { "PATH" => left.dir }
+    at_its_place(:full) do
+      assert_equal [nil, []], ask(env: env)
+      assert_match(/\Aonly exported functions have names: .*binutils/, refused("--sysroot", "/", env: env))
+    end
+  end
+
   def test_a_root_that_is_none
     _, err, status = Open3.capture3(*HEAPLINE, "core", "--sysroot", __FILE__, left.core)
     assert_equal "heapline: #{__FILE__} cannot be looked below (--sysroot): Not a directory\n", err

@@ -57,7 +57,7 @@ module Heapline
         Extension.load(:corefile)
         @path = path
         @core = Native::CoreFile.new(path, sysroot, debuginfod).read
-        @libraries = Libraries.new(@core)
+        @libraries = Libraries.new(@core, wanted: sysroot || debuginfod)
         @facts = @core.facts
         demand_memory
         return unless by_line?
@@ -138,7 +138,7 @@ module Heapline
 
       # Array of String: what could not be read, and which libraries were not found for what was asked for so far.
       def problems
-        [*cut, *incomplete, *left_out, *@core.library_problems]
+        [*cut, *incomplete, *left_out, *@libraries.problems]
       end
 
       private

@@ -15,11 +15,21 @@ module Heapline
         Open3.capture2(ENVIRONMENT, *words, stdin_data: input, err: File::NULL, rlimit_cpu: 300).first
       end
 
-      # core: Native::CoreFile
-      def initialize(core)
+      # core: Native::CoreFile; wanted: did somebody ask for files of other machines?
+      def initialize(core, wanted:)
         @core = core
+        @wanted = wanted
         @files = Hash.new { |files, path| files[path] = file(path) }
         super(Places::Symbols.new(run: CHILD))
+      end
+
+      # Array of String: what was missing for what was asked for so far.
+      def problems
+        return @core.library_problems unless @wanted && @files.any? && !@symbols.tool
+
+        tools = Places::Symbols::TOOLS.join(", ")
+        [*@core.library_problems,
+         "only exported functions have names: none of #{tools} is there (#{Places::Symbols::PACKAGES})"]
       end
 
       # { place => "parse  parser.c:120" } of those Location in native code of which that is known. Each library is
