@@ -135,17 +135,19 @@ Descriptor open_below(int root, const std::string &path) {
             continue;
         }
         Descriptor next(openat(way.empty() ? root : way.back().get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-        if (!next || fstat(next.get(), &status) || way.size() == most_depth) return Descriptor();
+        if (!next || fstat(next.get(), &status)) return Descriptor();
+        if (way.size() == most_depth) return errno = ELOOP, Descriptor();
         if (!S_ISLNK(status.st_mode)) {
             way.push_back(std::move(next));
             continue;
         }
         char target[PATH_MAX];
         const ssize_t length = readlinkat(next.get(), "", target, sizeof(target));
-        if (length <= 0 || length == sizeof(target) || ++links > most_links) return Descriptor();
+        if (length <= 0 || length == sizeof(target) || ++links > most_links) return errno = ELOOP, Descriptor();
         if (target[0] == '/') way.clear();
         left = std::string(target, static_cast<size_t>(length)) + "/" + left;
     }
+    errno = EINVAL;
     if (way.empty() || fstat(way.back().get(), &status) || !S_ISREG(status.st_mode) || !status.st_size)
         return Descriptor();
     const std::string there = "/proc/self/fd/" + std::to_string(way.back().get());
@@ -314,6 +316,9 @@ bool Libraries::seek_code(Library &library) {
     library.sought = true;
     for (const Descriptor &root : roots_) {
         Descriptor file = open_below(root.get(), path);
+        if (!file && errno != ENOENT && errno != ENOTDIR)
+            library.other =
+                errno == EINVAL ? "is no file with contents" : std::string("cannot be read: ") + strerror(errno);
         if (!file || !is(library, file.get(), &library.other)) continue;
         library.code = std::move(file);
         return true;

@@ -48,7 +48,8 @@ class Descriptor {
     int fd_;
 };
 
-/* A regular file below the directory `root`, resolved as if that were "/"; none: there is no such. */
+/* A regular file below the directory `root`, resolved as if that were "/". None: errno says why (EINVAL: it is
+ * something else, or empty). */
 Descriptor open_below(int root, const std::string &path);
 /* In hexadecimal digits; empty: it has none, or is no ELF file. */
 std::string build_id_of(int fd);

@@ -218,7 +218,10 @@ class CoreLibrariesTest < Minitest::Test
                    huge: -> { File.write(path, "x", 1 << 40) } }
         things.each do |thing, make|
           make.call
-          assert_match(/\(build-id #{left.build_id}\) is neither/, refused("--sysroot", dir), thing)
+          said = refused("--sysroot", dir)
+          assert_match(/\(build-id #{left.build_id}\) is neither/, said)
+          told = %i[head words huge].include?(thing) ? "has no build-id" : "is no file with contents"
+          assert_includes said, "(what lies there #{told})", thing unless thing == :device # which is not in the root
           FileUtils.rm_rf(path)
         end
       end
