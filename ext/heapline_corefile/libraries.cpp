@@ -32,7 +32,7 @@ constexpr size_t most_links = 40, most_depth = 256;
 constexpr size_t most_linked = 1 << 14;
 constexpr size_t most_dynamic = 1 << 10;
 constexpr uint64_t word_bytes = 8, page_bytes = 4096;
-const char no_id[] = "has no build-id", missing[] = ": names from it are missing",
+const char missing[] = ": names from it are missing",
            no_pages[] =
                ": the core does not have the first pages of files, which tell their builds (coredump_filter 0x10 "
                "keeps them)";
@@ -100,6 +100,21 @@ std::string build_id_of(Elf *elf) {
     return id;
 }
 
+/* Does it end before what its sections say of it? */
+bool is_cut(Elf *elf, int fd) {
+    GElf_Ehdr header;
+    struct stat status;
+    size_t names;
+    if (!gelf_getehdr(elf, &header) || fstat(fd, &status)) return true;
+    if (!header.e_shoff) return false;
+    const uint64_t size = static_cast<uint64_t>(status.st_size);
+    if (header.e_shoff > size || header.e_shnum > (size - header.e_shoff) / sizeof(Elf64_Shdr)) return true;
+    return elf_getshdrstrndx(elf, &names) || any_section(elf, [size](const GElf_Shdr &section, const char *, size_t) {
+               return section.sh_type != SHT_NOBITS &&
+                      (section.sh_offset > size || section.sh_size > size - section.sh_offset);
+           });
+}
+
 Held elf_of(int fd) {
     return Held(elf_begin(fd, ELF_C_READ, nullptr));
 }
@@ -152,11 +167,6 @@ Descriptor open_below(int root, const std::string &path) {
         return Descriptor();
     const std::string there = "/proc/self/fd/" + std::to_string(way.back().get());
     return Descriptor(open(there.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-}
-
-std::string build_id_of(int fd) {
-    elf_version(EV_CURRENT);
-    return build_id_of(elf_of(fd).get());
 }
 
 /* ---- debuginfod: elfutils' client, where it is asked for ---- */
@@ -301,9 +311,11 @@ void Libraries::read_link_map() {
 /* ---- its files ---- */
 
 bool Libraries::is(const Library &library, int fd, std::string *other) {
-    const std::string id = build_id_of(fd);
-    if (!id.empty() && id == library.build_id) return true;
-    if (other) *other = id.empty() ? no_id : "is build " + id;
+    const Held elf = elf_of(fd);
+    const std::string id = build_id_of(elf.get());
+    const bool same = !id.empty() && id == library.build_id;
+    if (same && !is_cut(elf.get(), fd)) return true;
+    if (other) *other = same ? "is cut" : id.empty() ? "has no build-id" : "is build " + id;
     return false;
 }
 

@@ -51,9 +51,6 @@ class Descriptor {
 /* A regular file below the directory `root`, resolved as if that were "/". None: errno says why (EINVAL: it is
  * something else, or empty). */
 Descriptor open_below(int root, const std::string &path);
-/* In hexadecimal digits; empty: it has none, or is no ELF file. */
-std::string build_id_of(int fd);
-
 class Libraries {
   public:
     struct Search {
