@@ -65,10 +65,12 @@ Owner &read_owner(VALUE self) {
     return owner;
 }
 
-/* CoreFile.new(path, root, debuginfod); nothing is read yet. root: where its libraries are looked for, too, or nil;
- * debuginfod: are servers asked for them? */
-VALUE initialize(VALUE self, VALUE path, VALUE root, VALUE debuginfod) {
+/* CoreFile.new(path, root = nil, debuginfod = false); nothing is read yet. root: where its libraries are looked for,
+ * too, or nil; debuginfod: are servers asked for them? */
+VALUE initialize(int count, VALUE *arguments, VALUE self) {
     Owner &owner = owner_of(self);
+    VALUE path, root, debuginfod;
+    rb_scan_args(count, arguments, "12", &path, &root, &debuginfod);
     FilePathValue(path);
     if (!NIL_P(root)) FilePathValue(root);
     const char *bytes = StringValueCStr(path), *below = NIL_P(root) ? "" : StringValueCStr(root);
@@ -321,7 +323,7 @@ void Init_corefile(void) {
     VALUE native = rb_define_module_under(heapline::begin_raising(), "Native");
     VALUE core = rb_define_class_under(native, "CoreFile", rb_cObject);
     rb_define_alloc_func(core, allocate);
-    rb_define_method(core, "initialize", RUBY_METHOD_FUNC(initialize), 3);
+    rb_define_method(core, "initialize", RUBY_METHOD_FUNC(initialize), -1);
     rb_define_method(core, "read", RUBY_METHOD_FUNC(read_core), 0);
     rb_define_method(core, "facts", RUBY_METHOD_FUNC(facts), 0);
     rb_define_method(core, "live_rows", RUBY_METHOD_FUNC(live_rows), 0);
