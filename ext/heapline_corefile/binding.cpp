@@ -6,6 +6,7 @@
 #include "../heapline_heap/raising.hpp"
 #include "glibc.hpp"
 #include "image.hpp"
+#include "libraries.hpp"
 #include "preload.hpp"
 #include "references.hpp"
 #include "ruby_heap.hpp"
@@ -17,7 +18,9 @@ namespace {
 
 struct Owner {
     std::string path;
+    Libraries::Search search;
     std::unique_ptr<Image> image;
+    std::unique_ptr<Libraries> libraries;
     std::unique_ptr<Glibc> glibc;
     std::unique_ptr<Preload> preload;
     std::unique_ptr<RubyHeap> heap; /* where heapline was not there */
@@ -27,6 +30,8 @@ struct Owner {
     std::vector<uint64_t> blocks;
     References::Leaks leaks;
     References::Sum used, cached;
+    std::string library; /* of names_file */
+    int names_file = -1;
     Busy work;
 };
 
@@ -60,12 +65,19 @@ Owner &read_owner(VALUE self) {
     return owner;
 }
 
-/* CoreFile.new(path); nothing is read yet. */
-VALUE initialize(VALUE self, VALUE path) {
+/* CoreFile.new(path, root = nil, debuginfod = false); nothing is read yet. root: where its libraries are looked for,
+ * too, or nil; debuginfod: are servers asked for them? */
+VALUE initialize(int count, VALUE *arguments, VALUE self) {
     Owner &owner = owner_of(self);
+    VALUE path, root, debuginfod;
+    rb_scan_args(count, arguments, "12", &path, &root, &debuginfod);
     FilePathValue(path);
-    const char *bytes = StringValueCStr(path);
-    guarded([&] { owner.path = bytes; });
+    if (!NIL_P(root)) FilePathValue(root);
+    const char *bytes = StringValueCStr(path), *below = NIL_P(root) ? "" : StringValueCStr(root);
+    guarded([&] {
+        owner.path = bytes;
+        owner.search = {below, RTEST(debuginfod) != 0};
+    });
     return self;
 }
 
@@ -78,13 +90,17 @@ VALUE read_core(VALUE self) {
         self, owner.work, "there is not enough memory to read the core", [] { return rb_ary_new(); },
         [at](const Job &job) {
             auto image = std::make_unique<Image>(at->path, job);
+            auto libraries = std::make_unique<Libraries>(*image, at->search);
+            libraries->under(&job);
             auto glibc = std::make_unique<Glibc>(*image);
             auto preload = std::make_unique<Preload>(*image);
             if (preload->found()) preload->add_up(job, *glibc);
             std::unique_ptr<RubyHeap> heap;
-            if (!preload->found()) heap = std::make_unique<RubyHeap>(*image, job, *glibc);
+            if (!preload->found()) heap = std::make_unique<RubyHeap>(*image, job, *glibc, *libraries);
             at->heap = std::move(heap);
             at->kept_flight = preload->kept_flight(job);
+            libraries->under(nullptr);
+            at->libraries = std::move(libraries);
             at->image = std::move(image);
             at->glibc = std::move(glibc);
             at->preload = std::move(preload);
@@ -159,9 +175,11 @@ template <typename Body> void with_references(VALUE self, const Body &body) {
     compute(
         self, at->work, "there is not enough memory to follow what is in the core", [] { return rb_ary_new(); },
         [at, body](const Job &job) {
-            if (!at->heap) at->heap = std::make_unique<RubyHeap>(*at->image, job, *at->glibc);
+            at->libraries->under(&job);
+            if (!at->heap) at->heap = std::make_unique<RubyHeap>(*at->image, job, *at->glibc, *at->libraries);
             References references(*at->image, job, *at->glibc, *at->heap, *at->preload);
             body(references, job);
+            at->libraries->under(nullptr);
         });
 }
 
@@ -227,6 +245,31 @@ VALUE leak_rows(VALUE self) {
                                 rb_ary_new_from_args(2, ULL2NUM(at->cached.blocks), ULL2NUM(at->cached.bytes)), rows);
 }
 
+/* names_file(library) -> the descriptor of the file that has the names of a library's functions, which belongs to the
+ * core, or nil */
+VALUE names_file(VALUE self, VALUE library) {
+    read_owner(self);
+    Owner *at = &owner_of(self);
+    const char *path = StringValueCStr(library);
+    guarded([&] { at->library = path; });
+    compute(
+        self, at->work, "there is not enough memory to look for libraries", [] { return rb_ary_new(); },
+        [at](const Job &job) {
+            at->libraries->under(&job);
+            at->names_file = at->libraries->named(at->library);
+            at->libraries->under(nullptr);
+        });
+    return at->names_file < 0 ? Qnil : INT2NUM(at->names_file);
+}
+
+/* library_problems -> Array of String: which libraries were needed and not found */
+VALUE library_problems(VALUE self) {
+    const Owner &owner = read_owner(self);
+    VALUE rows = rb_ary_new();
+    for (const std::string &problem : owner.libraries->problems()) rb_ary_push(rows, text(problem));
+    return rows;
+}
+
 /* class_rows -> Array of [name, objects, bytes of their slots, bytes of C blocks] */
 VALUE class_rows(VALUE self) {
     const Owner &owner = read_owner(self);
@@ -280,7 +323,7 @@ void Init_corefile(void) {
     VALUE native = rb_define_module_under(heapline::begin_raising(), "Native");
     VALUE core = rb_define_class_under(native, "CoreFile", rb_cObject);
     rb_define_alloc_func(core, allocate);
-    rb_define_method(core, "initialize", RUBY_METHOD_FUNC(initialize), 1);
+    rb_define_method(core, "initialize", RUBY_METHOD_FUNC(initialize), -1);
     rb_define_method(core, "read", RUBY_METHOD_FUNC(read_core), 0);
     rb_define_method(core, "facts", RUBY_METHOD_FUNC(facts), 0);
     rb_define_method(core, "live_rows", RUBY_METHOD_FUNC(live_rows), 0);
@@ -290,6 +333,8 @@ void Init_corefile(void) {
     rb_define_method(core, "block_addresses", RUBY_METHOD_FUNC(block_addresses), 2);
     rb_define_method(core, "block_at", RUBY_METHOD_FUNC(block_at), 1);
     rb_define_method(core, "leak_rows", RUBY_METHOD_FUNC(leak_rows), 0);
+    rb_define_method(core, "names_file", RUBY_METHOD_FUNC(names_file), 1);
+    rb_define_method(core, "library_problems", RUBY_METHOD_FUNC(library_problems), 0);
     rb_define_method(core, "arena_rows", RUBY_METHOD_FUNC(arena_rows), 0);
     rb_define_method(core, "chunk_rows", RUBY_METHOD_FUNC(chunk_rows), 0);
     rb_define_method(core, "size_rows", RUBY_METHOD_FUNC(size_rows), 0);

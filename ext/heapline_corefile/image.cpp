@@ -90,7 +90,6 @@ Image::Image(const std::string &path, const Job &job) : cache_(windows) {
 
 Image::~Image() {
     close(fd_);
-    for (const auto &file : files_) close(file.second);
 }
 
 void Image::open_file(const std::string &path, const Job &job) {
@@ -215,6 +214,8 @@ void Image::read_notes(void *elf, uint64_t offset, uint64_t size) {
             command_.assign(info.pr_psargs, strnlen(info.pr_psargs, sizeof(info.pr_psargs)));
         } else if (note.n_type == NT_FILE) {
             read_files(body, note.n_descsz);
+        } else if (note.n_type == NT_AUXV) {
+            read_auxiliary(body, note.n_descsz);
         }
     }
 }
@@ -235,6 +236,16 @@ void Image::read_files(const char *note, size_t size) {
         const size_t length = strnlen(name, static_cast<size_t>(end - name));
         mappings_.push_back({at(2 + 3 * i), at(3 + 3 * i), at(4 + 3 * i) * unit, std::string(name, length)});
         name += length + 1;
+    }
+}
+
+/* What the kernel told the program at its start: pairs of words. */
+void Image::read_auxiliary(const char *note, size_t size) {
+    uint64_t pair[2];
+    for (size_t at = 0; size - at >= sizeof(pair); at += sizeof(pair)) {
+        memcpy(pair, note + at, sizeof(pair));
+        if (pair[0] == AT_PHDR) program_headers_.first = pair[1];
+        if (pair[0] == AT_PHNUM) program_headers_.second = pair[1];
     }
 }
 
@@ -292,35 +303,6 @@ bool Image::across(uint64_t address, void *to, size_t size) {
         size -= part;
     }
     return true;
-}
-
-int Image::file_of(const Mapping &mapping) {
-    const auto known = files_.find(mapping.path);
-    if (known != files_.end()) return known->second;
-    char there[page_bytes], here[page_bytes];
-    struct stat status;
-    int fd = -1;
-    for (const Mapping &first : mappings_) {
-        if (first.path != mapping.path || first.offset || fd >= 0) continue;
-        if (!read(first.begin, there, page_bytes) || memcmp(there, ELFMAG, SELFMAG) != 0) continue;
-        fd = open(mapping.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        if (fd >= 0 && (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
-                        read_up_to(fd, here, page_bytes, 0) != page_bytes || memcmp(here, there, page_bytes) != 0)) {
-            close(fd);
-            fd = -1;
-        }
-    }
-    return files_[mapping.path] = fd;
-}
-
-bool Image::read_file(uint64_t address, void *to, size_t size) {
-    auto after = std::upper_bound(mappings_.begin(), mappings_.end(), address,
-                                  [](uint64_t one, const Mapping &other) { return one < other.begin; });
-    if (after == mappings_.begin()) return false;
-    const Mapping &mapping = *std::prev(after);
-    if (address >= mapping.end || size > mapping.end - address) return false;
-    const int fd = file_of(mapping);
-    return fd >= 0 && read_up_to(fd, static_cast<char *>(to), size, mapping.offset + (address - mapping.begin)) == size;
 }
 
 std::string Image::text(uint64_t address, size_t most) {

@@ -13,9 +13,9 @@
 #define HEAPLINE_COREFILE_IMAGE_HPP
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../heapline_heap/failure.hpp"
@@ -72,6 +72,11 @@ class Image {
         return registers_;
     }
 
+    /* Of the program: their address in the process, and their number; 0: not known. */
+    std::pair<uint64_t, uint64_t> program_headers() const {
+        return program_headers_;
+    }
+
     /* For who looks through all: where zeros that take no room in the file begin there, their end, else the address. */
     uint64_t behind_hole(uint64_t address) const;
 
@@ -79,9 +84,6 @@ class Image {
     bool read(uint64_t address, void *to, size_t size) {
         return size <= window_bytes - address % window_bytes ? inside(address, to, size) : across(address, to, size);
     }
-    /* The same of what was mapped from a library or program and left out of the core: from that file, where it is there
-     * and begins as in the core. No other file is read, whatever the core says. */
-    bool read_file(uint64_t address, void *to, size_t size);
     /* The word there, or 0. */
     uint64_t word(uint64_t address) {
         uint64_t value = 0;
@@ -123,13 +125,13 @@ class Image {
     bool inside(uint64_t address, void *to, size_t size);
     bool across(uint64_t address, void *to, size_t size);
     void fill(Window &window, uint64_t begin);
-    int file_of(const Mapping &mapping);
     void open_file(const std::string &path, const Job &job);
     void unpack(File &file, const Job &job);
     void read_headers(const std::string &path);
     void find_holes();
     void read_notes(void *elf, uint64_t offset, uint64_t size);
     void read_files(const char *note, size_t size);
+    void read_auxiliary(const char *note, size_t size);
 
     int fd_ = -1;
     std::unique_ptr<Spool> spool_; /* what fd_ is then */
@@ -144,7 +146,7 @@ class Image {
     std::vector<Hole> holes_; /* by address */
     std::vector<Mapping> mappings_;
     std::vector<Registers> registers_;
-    std::map<std::string, int> files_; /* their descriptors; -1: not the one that was mapped */
+    std::pair<uint64_t, uint64_t> program_headers_{0, 0};
     std::vector<Window> cache_;
 };
 

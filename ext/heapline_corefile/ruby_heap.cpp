@@ -78,7 +78,8 @@ bool is_constant(const std::string &text) {
 
 } // namespace
 
-RubyHeap::RubyHeap(Image &image, const Job &job, Glibc &glibc) : image_(image) {
+RubyHeap::RubyHeap(Image &image, const Job &job, Glibc &glibc, Libraries &libraries)
+    : image_(image), libraries_(libraries) {
     find_blocks(job, glibc);
     find_pages(job);
     if (!found()) return;
@@ -191,7 +192,7 @@ std::string RubyHeap::string_at(uint64_t value) {
     if (length > NAME_MOST) return "";
     std::string text(length, 0);
     /* Names of Ruby's own classes lie in its library, which cores leave out. */
-    return image_.read(bytes, &text[0], length) || image_.read_file(bytes, &text[0], length) ? text : "";
+    return image_.read(bytes, &text[0], length) || libraries_.read(bytes, &text[0], length, !guessing_) ? text : "";
 }
 
 std::string RubyHeap::constant_at(uint64_t value) {
@@ -222,6 +223,7 @@ std::string RubyHeap::name_by(const Way &way, uint64_t klass) {
 void RubyHeap::find_names(const std::vector<uint64_t> &classes) {
     std::unordered_map<uint64_t, size_t> keys;
     std::vector<size_t> at(CLASS_BYTES / WORD), supers(at), behind(VARIABLES);
+    guessing_ = true;
     for (const uint64_t klass : classes) {
         const uint64_t bytes = page_of(klass)->slot_bytes;
         for (uint64_t i = 2; i < CLASS_BYTES / WORD && (i + 1) * WORD <= bytes; i++) {
@@ -238,6 +240,7 @@ void RubyHeap::find_names(const std::vector<uint64_t> &classes) {
             if (!constant_at(image_.word(entries + i * TABLE_ENTRY + 2 * WORD)).empty())
                 keys[image_.word(entries + i * TABLE_ENTRY + WORD)]++;
     }
+    guessing_ = false;
     for (uint64_t i = 2; i < at.size(); i++) {
         if (at[i] > names_.classes) names_ = {i * WORD, 0, 0, at[i]};
         if (!super_ && supers[i] * 10 > classes.size() * 7) super_ = i * WORD;

@@ -21,6 +21,7 @@
 #include "../heapline_heap/job.hpp"
 #include "glibc.hpp"
 #include "image.hpp"
+#include "libraries.hpp"
 
 namespace heapline {
 namespace corefile {
@@ -55,7 +56,7 @@ class RubyHeap {
     };
     using EachObject = std::function<void(uint64_t slot, uint64_t bytes, uint64_t flags, uint64_t klass)>;
 
-    RubyHeap(Image &image, const Job &job, Glibc &glibc);
+    RubyHeap(Image &image, const Job &job, Glibc &glibc, Libraries &libraries);
 
     bool found() const {
         return !pages_.empty();
@@ -135,6 +136,8 @@ class RubyHeap {
     uint32_t line_of(uint64_t insns, uint64_t position);
 
     Image &image_;
+    Libraries &libraries_;
+    bool guessing_ = false; /* is a text that cannot be read none that is missed? */
     uint64_t page_bytes_ = 0;
     std::vector<Page> pages_; /* by address */
     Way names_;

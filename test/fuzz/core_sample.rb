@@ -1,10 +1,13 @@
 # frozen_string_literal: true
 
-# A core as small as one can be: libc's data with an arena, its heap with a block of heapline's, heapline's mark.
+# A core as small as one can be: libc's data with an arena, its heap with a block of heapline's, heapline's mark, and
+# the first page of a program with the linker's list. As an ELF file it has that program's build-id, too.
 module CoreSample
   LIBC = 0x7f00_0000_0000
   MARK = 0x7f10_0000_0000
   HEAP = 0x5500_0000_0000
+  PROGRAM = 0x5400_0000_0000
+  BUILD_ID = [*1..20].pack("C*")
   KEY = 0x1234_5678_9abc_def1
   PAGE = 4096
   MASK = (1 << 64) - 1
@@ -13,8 +16,8 @@ module CoreSample
 
   # more: address => bytes of further memory.
   def self.bytes(more = {})
-    notes = note(0x4649_4c45, files)
-    parts = { HEAP => heap, LIBC => libc, MARK => mark, **more }
+    notes = note(0x4649_4c45, files) + note(6, [3, PROGRAM + 64, 5, 3, 0, 0].pack("Q*")) + build_id
+    parts = { HEAP => heap, LIBC => libc, MARK => mark, PROGRAM => program, **more }
     head = [0x7f, *"ELF".bytes, 2, 1, 1].pack("C*").ljust(16, "\0") +
            [4, 62, 1, 0, 64, 0, 0, 64, 56, parts.size + 1, 0, 0, 0].pack("S2LQ3LS6")
     at = 2 * PAGE
@@ -31,8 +34,24 @@ module CoreSample
   end
 
   def self.files
-    table = [2, PAGE, LIBC, LIBC + PAGE, 0, MARK, MARK + PAGE, 0].pack("Q*")
-    table << "/lib/libc.so.6\0/lib/libheapline.so\0"
+    table = [3, PAGE, LIBC, LIBC + PAGE, 0, MARK, MARK + PAGE, 0, PROGRAM, PROGRAM + PAGE, 0].pack("Q*")
+    table << "/lib/libc.so.6\0/lib/libheapline.so\0/bin/program\0"
+  end
+
+  def self.build_id
+    [4, BUILD_ID.size, 3].pack("L3") + "GNU\0#{BUILD_ID}".b
+  end
+
+  # Headers of itself, of its dynamic section and of its notes; the first leads to the linker's list of one.
+  def self.program
+    head = [0x7f, *"ELF".bytes, 2, 1, 1].pack("C*").ljust(16, "\0") +
+           [3, 62, 1, 0, 64, 0, 0, 64, 56, 3, 0, 0, 0].pack("S2LQ3LS6")
+    headers = [[6, 64, 168], [2, 512, 32], [4, 256, build_id.size]].map do |type, at, size|
+      [type, 4, at, at, at, size, size, 4].pack("L2Q6")
+    end
+    list = [21, PROGRAM + 544, 0, 0, 1, PROGRAM + 576, 0, 0, PROGRAM, PROGRAM + 640, PROGRAM + 512, 0, 0, 0].pack("Q*")
+    parts = { 0 => head + headers.join, 256 => build_id, 512 => list, 640 => "program\0" }
+    parts.each_with_object("\0".b * PAGE) { |(at, bytes), page| page[at, bytes.bytesize] = bytes }
   end
 
   # Each bin leads to itself.

@@ -39,7 +39,7 @@ module Heapline
         raise UsageError, "which core file?" unless path
 
         demand_words(question, words)
-        core = CoreFile.new(path, flight: @options[:flight])
+        core = CoreFile.new(path, **@options.slice(:flight, :sysroot, :debuginfod))
         return write(core) if question == "heap"
 
         sheet = answer(path, core, question, words)
@@ -60,6 +60,16 @@ module Heapline
         end
         parser.on("--flight FILE", "the flight file, if it is no longer where the process had it") do |file|
           @options[:flight] = file
+        end
+        define_libraries(parser)
+      end
+
+      def define_libraries(parser)
+        parser.on("--sysroot DIR", "look for the process's libraries below DIR, too") do |root|
+          @options[:sysroot] = root
+        end
+        parser.on("--debuginfod", "ask the servers of DEBUGINFOD_URLS for libraries and debug information not found") do
+          @options[:debuginfod] = true
         end
       end
 
@@ -100,7 +110,7 @@ module Heapline
       def lost(path, core)
         leaks = core.leaks
         Table::Sheet.new(kind: :leaked, title: "heapline core leaked", dumps: [about(path, core.facts)],
-                         parts: [lost_totals(leaks), lost_listing(leaks.rows)], problems: core.problems)
+                         parts: [lost_totals(leaks), lost_listing(core, leaks.rows)], problems: core.problems)
       end
 
       def lost_totals(leaks)
@@ -114,14 +124,13 @@ module Heapline
                              end)
       end
 
-      def lost_listing(rows)
-        large = rows.sort_by { |row| [-row.bytes, row.location.b] }
-        Table::Listing.new(key: :leaked, title: "Lost", rows: first_of(large), total: rows.size,
+      def lost_listing(core, rows)
+        large = first_of(rows.sort_by { |row| [-row.bytes, row.name.b] })
+        functions = functions(core, large)
+        Table::Listing.new(key: :leaked, title: "Lost", rows: large, total: rows.size,
                            columns: LOST_COLUMNS, sorted: :bytes, name: "location",
-                           label: lambda { |row|
-                             Table::Label.new(**(row.line ? { place: row.location } : { text: row.location }))
-                           },
-                           data: ->(row) { { location: row.location } })
+                           label: ->(row) { row.location ? label(row, functions) : Table::Label.new(text: row.name) },
+                           data: ->(row) { { location: row.name, **code(row, functions) } })
       end
 
       def sheet(path, core)
@@ -131,13 +140,13 @@ module Heapline
       end
 
       def line_parts(core)
-        [totals(core.rows), listing(core.rows), largest(core.largest), arenas(core.arenas)]
+        [totals(core.rows), listing(core), largest(core), arenas(core.arenas)]
       end
 
       # Without heapline: what Ruby's own heap and glibc's arenas tell.
       def ruby_parts(core)
         threads = core.frames.group_by(&:thread).map { |number, frames| thread(number, frames) }
-        [memory(core), classes(core.classes), sizes(core.sizes), largest(core.largest), arenas(core.arenas), *threads]
+        [memory(core), classes(core.classes), sizes(core.sizes), largest(core), arenas(core.arenas), *threads]
       end
 
       def memory(core)
@@ -179,14 +188,16 @@ module Heapline
       end
 
       # The largest blocks, and free chunks among them.
-      def largest(rows)
-        large = rows.sort_by { |row| [-row.bytes, row.address] }
-        Table::Listing.new(key: :largest_blocks, title: "Largest blocks", rows: first_of(large), total: rows.size,
+      def largest(core)
+        rows = core.largest
+        large = first_of(rows.sort_by { |row| [-row.bytes, row.address] })
+        functions = functions(core, large)
+        Table::Listing.new(key: :largest_blocks, title: "Largest blocks", rows: large, total: rows.size,
                            columns: CHUNK_COLUMNS, sorted: :bytes, name: "block",
-                           label: ->(row) { Table::Label.new(text: chunk_words(row), place: row.location) },
+                           label: ->(row) { label(row, functions, chunk_words(row)) },
                            data: lambda { |row|
                              { address: hex(row.address), arena: row.arena, used: row.used,
-                               location: row.location }
+                               location: row.location&.to_s, **code(row, functions) }
                            })
       end
 
@@ -233,12 +244,34 @@ module Heapline
                              parts: ["#{Units.bytes(bytes)} live in #{Units.count(blocks)} blocks"])
       end
 
-      def listing(rows)
-        large = rows.sort_by { |row| [-row.live_bytes, row.location.to_s.b] }
-        Table::Listing.new(key: :sites, title: "Lines", rows: first_of(large), total: rows.size,
+      def listing(core)
+        rows = core.rows
+        large = first_of(rows.sort_by { |row| [-row.live_bytes, row.location.to_s.b] })
+        functions = functions(core, large)
+        Table::Listing.new(key: :sites, title: "Lines", rows: large, total: rows.size,
                            columns: COLUMNS, sorted: :live_bytes, name: "location",
-                           label: ->(row) { Table::Label.new(place: row.location.to_s) },
-                           data: ->(row) { { location: row.location.to_s } })
+                           label: ->(row) { label(row, functions) },
+                           data: ->(row) { { location: row.location.to_s, **code(row, functions) } })
+      end
+
+      # Of the rows that are shown; see CoreFile#functions.
+      def functions(core, rows)
+        core.functions(rows.filter_map(&:location).uniq)
+      end
+
+      # Words, the location, and what code is there.
+      def label(row, functions, words = nil)
+        location = row.location
+        return Table::Label.new(text: words) unless location
+
+        called = functions[location] || (location.label unless location.path)
+        parts = [words, location.to_s, called].compact
+        Table::Label.new(text: (parts[0..-2].join("  ") if parts.size > 1), place: parts.last)
+      end
+
+      # As a report has them.
+      def code(row, functions)
+        { label: row.location&.label, function: functions[row.location] }
       end
     end
   end

@@ -3,10 +3,11 @@
 require_relative "../accounting/flight"
 require_relative "../errors"
 require_relative "../extension"
+require_relative "libraries"
 
 module Heapline
   module Corefile
-    # A line and what lived there: place is "path:line", via the library where it is not the VM.
+    # A Location and what lived there.
     Row = Struct.new(:location, :live_blocks, :live_bytes)
 
     # A class of Ruby's objects. object_bytes: their slots and the C blocks that they lead to.
@@ -28,8 +29,8 @@ module Heapline
     Arena = Struct.new(:number, :address, :system_bytes, :found_bytes, :used_bytes, :free_bytes, :top_bytes,
                        :free_chunks, :largest_free_bytes)
 
-    # A block, or a free chunk. arena: its number, nil where it has a mapping for itself; location: its line, nil where
-    # that is not known.
+    # A block, or a free chunk. arena: its number, nil where it has a mapping for itself; location: its Location, nil
+    # where that is not known.
     Chunk = Struct.new(:address, :bytes, :arena, :used, :location)
 
     # A line that a thread was in.
@@ -39,8 +40,8 @@ module Heapline
       end
     end
 
-    # What is lost, by line or, where that is not known, by size. line: is it known?
-    Leak = Struct.new(:location, :line, :blocks, :bytes)
+    # What is lost, by Location or, where that is not known (nil), by size: name says which.
+    Leak = Struct.new(:name, :location, :blocks, :bytes)
     # used, cached: [blocks, bytes] that the program has, and that glibc keeps for the next call; rows: Array of Leak
     Leaks = Struct.new(:used, :cached, :rows)
 
@@ -50,11 +51,13 @@ module Heapline
       # What the core says of itself (Hash); see Native::CoreFile#facts.
       attr_reader :facts
 
-      # flight: its flight file, where that does not lie where the process had it. Raises Error.
-      def initialize(path, flight: nil)
+      # flight: its flight file, where that does not lie where the process had it; sysroot: a directory below which its
+      # libraries are looked for, too; debuginfod: are servers asked for them? Raises Error.
+      def initialize(path, flight: nil, sysroot: nil, debuginfod: false)
         Extension.load(:corefile)
         @path = path
-        @core = Native::CoreFile.new(path).read
+        @core = Native::CoreFile.new(path, sysroot, debuginfod).read
+        @libraries = Libraries.new(@core, wanted: sysroot || debuginfod)
         @facts = @core.facts
         demand_memory
         return unless by_line?
@@ -91,7 +94,12 @@ module Heapline
       # Array of Chunk: the largest, a thousand at most.
       def largest
         places = by_line? ? named : {}
-        @core.chunk_rows.map { |*figures, site| Chunk.new(*figures, places[site]&.to_s) }
+        @core.chunk_rows.map { |*figures, site| Chunk.new(*figures, places[site]) }
+      end
+
+      # { Location => "parse  parser.c:120" } of those Location that are addresses in libraries and have a name.
+      def functions(places)
+        @libraries.functions(places)
       end
 
       # Array of Row, one a location, in no order. What was asked for inside quiet is in none.
@@ -123,20 +131,20 @@ module Heapline
         places = by_line? ? named : {}
         rows = rows.map do |site, size, *sums|
           text = places[site]&.to_s || (site.zero? ? "blocks of #{Units.bytes(size)}" : "(not in the flight file)")
-          Leak.new(text, places.key?(site), *sums)
+          Leak.new(text, places[site], *sums)
         end
-        Leaks.new(used, cached, rows.group_by(&:location).map { |_, same| sum(same) })
+        Leaks.new(used, cached, rows.group_by(&:name).map { |_, same| sum(same) })
       end
 
-      # Array of String: what could not be read.
+      # Array of String: what could not be read, and which libraries were not found for what was asked for so far.
       def problems
-        [*cut, *incomplete, *left_out]
+        [*cut, *incomplete, *left_out, *@libraries.problems]
       end
 
       private
 
       def sum(leaks)
-        Leak.new(leaks[0].location, leaks[0].line, leaks.sum(&:blocks), leaks.sum(&:bytes))
+        Leak.new(leaks[0].name, leaks[0].location, leaks.sum(&:blocks), leaks.sum(&:bytes))
       end
 
       # Location by site, of what lives.

@@ -91,6 +91,7 @@ module Heapline
 
       def part(file, offset, size)
         file.fail_with("is cut short") if offset + size > file.size
+        file.fail_with("is damaged: its tables are larger than any") if size > Input::MOST
 
         file.at(offset, size)
       end

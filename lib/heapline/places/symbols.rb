@@ -66,6 +66,7 @@ module Heapline
       def name(function, place)
         file, line = place.sub(/ \(.*\z/n, "").match(/\A(.*?):(\d+|\?)(?::\d+)?\z/n)&.captures
         file = nil if file.nil? || file.start_with?("??") || file.empty? || line.to_i.zero?
+        function = function.sub(/ inlined at .*\z/n, "") # eu-addr2line says it twice
         function = nil if function.start_with?("??")
         Name.new(function&.force_encoding(Encoding::UTF_8), file&.dup&.force_encoding(Encoding::UTF_8),
                  (line.to_i if file))

@@ -32,6 +32,13 @@ module Heapline
         assert_empty names[0x3000]
       end
 
+      # As elfutils tells of functions that were inlined.
+      def test_what_is_said_behind_a_name_is_none_of_it
+        output = "0x0000000000001139\ninner inlined at /s/a.c:3:5 in outer\n/s/a.c:1:2\nouter\n/s/a.c:3:5\n"
+        names = symbols(output).names(__FILE__, [0x1139])
+        assert_equal [["inner", "/s/a.c", 1], ["outer", "/s/a.c", 3]], names[0x1139].map(&:to_a)
+      end
+
       def test_each_address_is_asked_for_once
         asked = []
         symbols = symbols { |_, input| asked << input and "" }
