@@ -6,8 +6,10 @@
 
 #include <cstdlib>
 
+#include "../../ext/heapline_corefile/allocator.hpp"
 #include "../../ext/heapline_corefile/glibc.hpp"
 #include "../../ext/heapline_corefile/image.hpp"
+#include "../../ext/heapline_corefile/jemalloc.hpp"
 #include "../../ext/heapline_corefile/preload.hpp"
 #include "../../ext/heapline_corefile/references.hpp"
 #include "../../ext/heapline_corefile/ruby_heap.hpp"
@@ -27,11 +29,11 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     try {
         const heapline::Job job;
         Image image("/proc/self/fd/" + std::to_string(fd), job);
-        Glibc glibc(image);
+        Allocators allocators(image, job);
         Preload preload(image);
-        preload.add_up(job, glibc);
-        RubyHeap heap(image, job, glibc);
-        References references(image, job, glibc, heap, preload);
+        preload.add_up(job, allocators);
+        RubyHeap heap(image, job, allocators);
+        References references(image, job, allocators, heap, preload);
         references.leaks(job);
         references.write(nowhere, {}, true, job);
         uint64_t bytes = 0;

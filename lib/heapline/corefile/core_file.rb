@@ -24,9 +24,10 @@ module Heapline
       end
     end
 
-    # An arena of glibc's; bytes are those of chunks with their headers. free_bytes: without the top chunk.
-    Arena = Struct.new(:number, :address, :system_bytes, :found_bytes, :used_bytes, :free_bytes, :top_bytes,
-                       :free_chunks, :largest_free_bytes)
+    # An arena of an allocator's: glibc's has an address, jemalloc's an index. Bytes of glibc's are those of chunks with
+    # their headers. free_bytes: without the top chunk. retained_bytes: addresses whose memory the kernel has back.
+    Arena = Struct.new(:number, :allocator, :address, :index, :system_bytes, :found_bytes, :used_bytes, :free_bytes,
+                       :top_bytes, :retained_bytes, :free_chunks, :largest_free_bytes)
 
     # A block, or a free chunk. arena: its number, nil where it has a mapping for itself; location: its line, nil where
     # that is not known.
@@ -41,7 +42,7 @@ module Heapline
 
     # What is lost, by line or, where that is not known, by size. line: is it known?
     Leak = Struct.new(:location, :line, :blocks, :bytes)
-    # used, cached: [blocks, bytes] that the program has, and that glibc keeps for the next call; rows: Array of Leak
+    # used, cached: [blocks, bytes] that the program has, and that allocators keep for later; rows: Array of Leak
     Leaks = Struct.new(:used, :cached, :rows)
 
     # A core file of a process that heapline was preloaded into: what lived, from the trailers of its blocks, and where
@@ -130,7 +131,7 @@ module Heapline
 
       # Array of String: what could not be read.
       def problems
-        [*cut, *incomplete, *left_out]
+        [*cut, *unknown, *incomplete, *left_out]
       end
 
       private
@@ -149,10 +150,10 @@ module Heapline
       end
 
       def demand_memory
-        return if by_line? ? @facts[:glibc] && !arenas.empty? : @facts[:ruby]
+        return if by_line? ? @facts[:blocks] : @facts[:ruby]
         raise Error, "#{@path}: neither heapline nor objects of Ruby 3.1 or newer are in it" unless by_line?
 
-        raise Error, "#{@path}: glibc's arenas are not in it; other allocators' blocks cannot be found"
+        raise Error, "#{@path}: the arenas of its allocator were not found: heapline knows those of glibc and jemalloc 5"
       end
 
       # Rows of a site by the name of their place.
@@ -201,6 +202,13 @@ module Heapline
 
         missing = @facts[:missing_bytes]
         missing.zero? ? [] : ["the file is cut: #{Units.count(missing)} bytes of the memory are not in it"]
+      end
+
+      # Array of String
+      def unknown
+        return [] unless arenas.empty?
+
+        ["the memory of its allocator was not found: heapline knows glibc's, and jemalloc's from 5.0 to 5.3"]
       end
 
       def incomplete
