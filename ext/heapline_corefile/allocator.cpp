@@ -12,6 +12,7 @@ namespace corefile {
 namespace {
 
 constexpr size_t largest_most = 1000;
+constexpr const char *others[] = {"/libjemalloc.so", "/libtcmalloc", "/libmimalloc"};
 
 bool is_larger(const Allocator::Chunk &one, const Allocator::Chunk &other) {
     return one.bytes > other.bytes;
@@ -48,6 +49,10 @@ Allocators::Allocators(Image &image, const Job &job) {
     glibc_ = glibc.get();
     all_.push_back(std::move(glibc));
     for (auto &found : Jemalloc::find(image, job)) all_.push_back(std::move(found));
+    if (has_jemalloc()) return;
+    for (const Image::Mapping &mapping : image.mappings())
+        for (const char *other : others)
+            if (mapping.path.find(other) != std::string::npos) unread_ = mapping.path;
 }
 
 Allocators::~Allocators() = default;

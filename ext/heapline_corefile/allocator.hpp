@@ -101,6 +101,10 @@ class Allocators {
     const std::vector<std::unique_ptr<Allocator>> &all() const {
         return all_;
     }
+    /* The library of one that is in the process and was not found, or is not known; empty: there is none. */
+    const std::string &unread() const {
+        return unread_;
+    }
     void walk(const Job &job, const Allocator::Each &each);
     /* What looks like a block of glibc's with a mapping of its own. is_block: is it one? After walk(). */
     void walk_mapped(const Job &job, const std::function<bool(uint64_t block, uint64_t bytes)> &is_block);
@@ -114,6 +118,7 @@ class Allocators {
   private:
     std::vector<std::unique_ptr<Allocator>> all_; /* the first is glibc's */
     Glibc *glibc_;
+    std::string unread_;
 };
 
 } // namespace corefile

@@ -114,6 +114,7 @@ VALUE facts(VALUE self) {
     put(hash, "blocks",
         (owner.preload->over_glibc() ? owner.allocators->has_glibc() : owner.allocators->has_jemalloc()) ? Qtrue
                                                                                                          : Qfalse);
+    put(hash, "unread", text(owner.allocators->unread()));
     put(hash, "problem", text(owner.image->problem()));
     put(hash, "flight", text(owner.preload->flight()));
     put(hash, "start_ticks", ULL2NUM(owner.preload->start_ticks()));

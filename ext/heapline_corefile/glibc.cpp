@@ -227,7 +227,7 @@ void Glibc::walk_mapped(const Job &job, const std::vector<Range> &heaps,
             for (const uint64_t beginning : beginnings) {
                 const uint64_t chunk = page + beginning, word = image_.word(chunk + CHUNK_SIZE),
                                size = word & ~uint64_t{FLAGS}, before = image_.word(chunk);
-                if ((word & FLAGS) != MAPPED || size < LEAST || size > segment.end - chunk) continue;
+                if ((word & FLAGS) != MAPPED || size < LEAST || size > segment.memory_end - chunk) continue;
                 if (before > chunk - segment.begin || (chunk - before) % PAGE) continue;
                 if (!is_block(chunk + HEADER, size - HEADER)) continue;
                 keep({chunk + HEADER, size - HEADER, 0, true});

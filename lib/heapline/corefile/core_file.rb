@@ -131,7 +131,7 @@ module Heapline
 
       # Array of String: what could not be read.
       def problems
-        [*cut, *unknown, *incomplete, *left_out]
+        [*cut, *unread, *incomplete, *left_out]
       end
 
       private
@@ -153,7 +153,7 @@ module Heapline
         return if by_line? ? @facts[:blocks] : @facts[:ruby]
         raise Error, "#{@path}: neither heapline nor objects of Ruby 3.1 or newer are in it" unless by_line?
 
-        raise Error, "#{@path}: the arenas of its allocator were not found: heapline knows those of glibc and jemalloc 5"
+        raise Error, "#{@path}: #{no_blocks}"
       end
 
       # Rows of a site by the name of their place.
@@ -205,10 +205,13 @@ module Heapline
       end
 
       # Array of String
-      def unknown
-        return [] unless arenas.empty?
+      def unread
+        @facts[:unread] || (arenas.empty? && cut.empty?) ? [no_blocks] : []
+      end
 
-        ["the memory of its allocator was not found: heapline knows glibc's, and jemalloc's from 5.0 to 5.3"]
+      def no_blocks
+        "the blocks of #{@facts[:unread] || "its allocator"} were not found: heapline knows those of glibc, and of " \
+          "jemalloc from 5.0 to 5.3"
       end
 
       def incomplete
