@@ -13,17 +13,14 @@ namespace {
 enum : uint64_t {
     WORD = 8,
     PAGE = 1 << 12,
-    /* The tree: a root of leaves, each of elements, one a page. */
-    ELEMENTS = 1 << 18,
-    TABLE = ELEMENTS * WORD,
-    REACH = ELEMENTS * PAGE, /* of a leaf */
     ADDRESS_BITS = 48,
     ALIGNED = 64, /* what jemalloc keeps for itself */
-    SLAB = 1,     /* of an element; above ADDRESS_BITS it has the size class */
+    SLAB = 1,     /* of an element of a leaf; above ADDRESS_BITS it has the size class */
     DESCRIBED = ((uint64_t{1} << ADDRESS_BITS) - 1) & ~(ALIGNED - 1), /* what describes the extent */
     LEAVES_MOST = 1 << 14,
     TREES_MOST = 8,
     FOLLOWING = 1 << 12,
+    MISFITS_MOST = 8,
     DATA_MOST = 64 << 20,    /* of what a library has that is looked at */
     LOOKED_MOST = 512 << 20, /* bytes that are looked at for a first leaf */
     /* A description of an extent. */
@@ -73,6 +70,34 @@ uint64_t free_regions(const uint64_t *regions, uint64_t count) {
 
 } // namespace
 
+/* The tree: its tables but the leaves lead to others; of a leaf each element stands for a page. An element is a word,
+ * or, where jemalloc was built for addresses of 57 bits, two: the description, and what is said of it. */
+struct Jemalloc::Shape {
+    uint32_t levels;
+    uint64_t elements;   /* of each table */
+    uint64_t words;      /* of an element of a leaf */
+    uint32_t kind, slab; /* of its second word: where its size class begins, and which bit says that it is a slab */
+
+    uint64_t table_bytes() const {
+        return elements * WORD;
+    }
+    uint64_t element_bytes() const {
+        return words * WORD;
+    }
+    uint64_t leaf_bytes() const {
+        return elements * element_bytes();
+    }
+    /* Of the addresses that a leaf stands for. */
+    uint64_t reach() const {
+        return elements * PAGE;
+    }
+    /* As if it were a word. */
+    uint64_t element(const uint64_t *at) const {
+        if (words == 1) return at[0];
+        return (at[0] & DESCRIBED) | (at[1] & UINT32_MAX) >> kind << ADDRESS_BITS | (at[1] >> slab & SLAB);
+    }
+};
+
 /* Of the first word of a description; the size class follows the state, and then how many regions are free. */
 struct Jemalloc::Layout {
     uint32_t state, state_bits;
@@ -96,11 +121,11 @@ struct Jemalloc::Layout {
 /* ---- the tree ---- */
 
 /* What the element of a page leads to (J1). */
-bool Jemalloc::read_extent(Image &image, uint64_t page, uint64_t element, Extent &extent) {
+bool Jemalloc::read_extent(uint64_t page, uint64_t element, Extent &extent) {
     uint64_t words[EXTENT_BYTES / WORD];
     extent.at = element & DESCRIBED;
     extent.kind = element >> ADDRESS_BITS;
-    if (!image.read(extent.at, words, sizeof(words))) return false;
+    if (!image_.read(extent.at, words, sizeof(words))) return false;
     extent.begin = page;
     extent.block = words[EXTENT_ADDRESS / WORD];
     extent.bytes = words[EXTENT_SIZE / WORD] & ~uint64_t{PAGE - 1};
@@ -111,77 +136,111 @@ bool Jemalloc::read_extent(Image &image, uint64_t page, uint64_t element, Extent
     return (extent.block & ~uint64_t{PAGE - 1}) == page && extent.bytes && !(extent.bytes >> ADDRESS_BITS);
 }
 
-/* May a leaf lie there? */
-bool Jemalloc::is_child(Image &image, uint64_t at) {
-    const Image::Segment *segment = !at || at % ALIGNED ? nullptr : image.segment_at(at);
-    return segment && segment->writable && segment->memory_end - at >= TABLE;
+/* May a table lie there? */
+bool Jemalloc::is_table(uint64_t at, uint64_t bytes) {
+    const Image::Segment *segment = !at || at % ALIGNED ? nullptr : image_.segment_at(at);
+    return segment && segment->writable && segment->memory_end - at >= bytes;
 }
 
-/* A program's addresses are in the lower half of the root: so much of it must follow. Asked first, since a leaf may be
+/* A program's addresses are in the lower half of the root: so much of it must follow. Asked first, since a table may be
  * read to its end in vain. */
-bool Jemalloc::is_root_around(Image &image, uint64_t at) {
+bool Jemalloc::is_root_around(uint64_t at) {
     for (uint64_t i = 1; i < FOLLOWING; i++) {
-        const uint64_t child = image.word(at + i * WORD);
-        if (child && !is_child(image, child)) return false;
+        const uint64_t child = image_.word(at + i * WORD);
+        if (child && !is_table(child, shape_->table_bytes())) return false;
     }
     return true;
 }
 
 /* Is it a leaf? Then its first extent says of which addresses. */
-bool Jemalloc::find_leaf(Image &image, uint64_t at, uint64_t &budget, Leaf &leaf) {
+bool Jemalloc::find_leaf(uint64_t at, uint64_t &budget, Leaf &leaf) {
     uint64_t words[PAGE / WORD];
-    for (uint64_t i = 0; i < ELEMENTS && budget;) {
-        const uint64_t behind = std::min<uint64_t>(image.behind_hole(at + i * WORD) - at, TABLE) / WORD;
-        if (behind > i) {
-            i = behind;
+    const uint64_t elements = shape_->elements, at_once = std::size(words) / shape_->words;
+    size_t misfits = 0;
+    for (uint64_t i = 0; i < elements && budget;) {
+        const uint64_t from = at + i * shape_->element_bytes(), behind = image_.behind_hole(from);
+        if (behind > from + shape_->element_bytes()) {
+            i = std::min(elements, (behind - at) / shape_->element_bytes());
             continue;
         }
-        const uint64_t count = std::min<uint64_t>(std::size(words), ELEMENTS - i);
-        budget -= std::min<uint64_t>(budget, count * WORD);
-        const bool there = image.read(at + i * WORD, words, count * WORD);
+        const uint64_t count = std::min(at_once, elements - i);
+        budget -= std::min(budget, count * shape_->element_bytes());
+        const bool there = image_.read(from, words, count * shape_->element_bytes());
         for (uint64_t j = 0; there && j < count; j++) {
-            Extent extent;
-            if (!(words[j] & DESCRIBED)) {
-                if (words[j] && words[j] >> ADDRESS_BITS < KINDS) return false;
-                continue;
-            }
-            /* It may be the last page of an extent, or one between, that begins in an earlier leaf. */
-            const uint64_t from = image.word((words[j] & DESCRIBED) + EXTENT_ADDRESS) & ~uint64_t{PAGE - 1};
-            if (from < PAGE || from >> (ADDRESS_BITS - 1) || !read_extent(image, from, words[j], extent)) return false;
-            const uint64_t last = from + extent.bytes - PAGE;
-            uint64_t page = from + (i + j - from / PAGE) % ELEMENTS * PAGE;
-            if (page > last) return false;
-            if (page != from && last / PAGE % ELEMENTS == i + j) page = last;
-            leaf = {page & ~uint64_t{REACH - 1}, at};
-            return true;
+            const uint64_t element = shape_->element(words + j * shape_->words);
+            if (!element || (!(element & DESCRIBED) && element >> ADDRESS_BITS >= KINDS)) continue;
+            if (fits(at, i + j, element, leaf)) return true;
+            if (++misfits == MISFITS_MOST) return false;
         }
         i += count;
     }
     return false;
 }
 
-/* Those of a root; none: it is no root. No two have memory in common, or a small file would stand for memory without
- * end. */
-std::vector<Jemalloc::Leaf> Jemalloc::find_leaves(Image &image, uint64_t root, uint64_t &budget) {
-    std::vector<Leaf> leaves;
+/* An element of a leaf may be of the last page of an extent, or of one between, that begins in an earlier leaf. */
+bool Jemalloc::fits(uint64_t at, uint64_t number, uint64_t element, Leaf &leaf) {
+    const uint64_t elements = shape_->elements;
+    const uint64_t begin = image_.word((element & DESCRIBED) + EXTENT_ADDRESS) & ~uint64_t{PAGE - 1};
+    Extent extent;
+    if (begin < PAGE || begin >> (ADDRESS_BITS - 1) || !read_extent(begin, element, extent)) return false;
+    const uint64_t last = begin + extent.bytes - PAGE;
+    uint64_t page = begin + (number - begin / PAGE) % elements * PAGE;
+    if (page > last) return false;
+    if (page != begin && last / PAGE % elements == number) page = last;
+    leaf = {page & ~(shape_->reach() - 1), at};
+    return true;
+}
+
+/* The first leaf of a table that stands so many levels above the leaves. */
+bool Jemalloc::find_first(uint64_t at, uint32_t levels, uint64_t &budget, Leaf &leaf) {
+    if (!is_table(at, levels ? shape_->table_bytes() : shape_->leaf_bytes())) return false;
+    if (!levels) return find_leaf(at, budget, leaf);
+    budget -= std::min(budget, shape_->table_bytes());
+    for (uint64_t i = 0; i < shape_->elements && budget; i++)
+        if (const uint64_t child = image_.word(at + i * WORD)) return find_first(child, levels - 1, budget, leaf);
+    return false;
+}
+
+/* Those of a table that stands so many levels above them, for addresses from `begin` on. false: it is none. */
+bool Jemalloc::find_leaves(uint64_t at, uint32_t levels, uint64_t begin, uint64_t &budget) {
     Leaf leaf;
-    budget -= std::min<uint64_t>(budget, TABLE);
-    for (uint64_t i = 0; i < ELEMENTS; i++) {
-        const uint64_t child = image.word(root + i * WORD);
-        if (!child) continue;
-        if (!is_child(image, child) || leaves.size() == LEAVES_MOST) return {};
-        if (find_leaf(image, child, budget, leaf) && leaf.begin == i * REACH) leaves.push_back(leaf);
+    if (!levels) {
+        if (find_leaf(at, budget, leaf) && leaf.begin == begin) leaves_.push_back(leaf);
+        return budget && leaves_.size() < LEAVES_MOST;
     }
-    budget -= std::min<uint64_t>(budget, leaves.size() * TABLE);
-    std::sort(leaves.begin(), leaves.end(), [](const Leaf &one, const Leaf &other) { return one.at < other.at; });
-    for (size_t i = 1; i < leaves.size(); i++)
-        if (leaves[i].at - leaves[i - 1].at < TABLE) return {};
-    std::sort(leaves.begin(), leaves.end(), [](const Leaf &one, const Leaf &other) { return one.begin < other.begin; });
-    return leaves;
+    const uint64_t below = levels == 1 ? shape_->leaf_bytes() : shape_->table_bytes();
+    const uint64_t reach = levels == 1 ? shape_->reach() : shape_->reach() * shape_->elements;
+    if (!budget) return false;
+    budget -= std::min(budget, shape_->table_bytes());
+    for (uint64_t i = 0; i < shape_->elements; i++) {
+        const uint64_t child = image_.word(at + i * WORD);
+        if (child && (!is_table(child, below) || !find_leaves(child, levels - 1, begin + i * reach, budget)))
+            return false;
+    }
+    return true;
+}
+
+/* Does its root have a place there, for what this word leads to? Returns where it begins, or 0. */
+uint64_t Jemalloc::find_root(const Job &job, uint64_t at, uint64_t word, uint64_t &budget) {
+    const uint32_t levels = shape_->levels - 1;
+    Leaf leaf;
+    if (!is_root_around(at) || !find_first(word, levels - 1, budget, leaf)) return 0;
+    const uint64_t reach = levels == 1 ? shape_->reach() : shape_->reach() * shape_->elements;
+    const uint64_t root = at - leaf.begin / reach * WORD;
+    if (root > at || !image_.segment_at(root) || !find_leaves(root, levels, 0, budget)) return 0;
+    /* No two have memory in common, or a small file would stand for memory without end. */
+    std::sort(leaves_.begin(), leaves_.end(), [](const Leaf &one, const Leaf &other) { return one.at < other.at; });
+    for (size_t i = 1; i < leaves_.size(); i++)
+        if (leaves_[i].at - leaves_[i - 1].at < shape_->leaf_bytes()) return 0;
+    std::sort(leaves_.begin(), leaves_.end(),
+              [](const Leaf &one, const Leaf &other) { return one.begin < other.begin; });
+    budget -= std::min(budget, leaves_.size() * shape_->leaf_bytes());
+    return find_layout(job) ? root : 0;
 }
 
 /* The root lies in a library's or program's own data. */
 std::vector<std::unique_ptr<Jemalloc>> Jemalloc::find(Image &image, const Job &job) {
+    static const Shape shapes[] = {{2, 1 << 18, 1, 0, 0}, {3, 1 << 15, 2, 5, 0}, {3, 1 << 15, 2, 0, 32}};
     std::vector<std::unique_ptr<Jemalloc>> found;
     uint64_t budget = LOOKED_MOST;
     size_t step = 0;
@@ -202,15 +261,16 @@ std::vector<std::unique_ptr<Jemalloc>> Jemalloc::find(Image &image, const Job &j
                 continue;
             }
             const uint64_t word = image.word(at);
-            Leaf leaf;
-            if (!is_child(image, word) || !is_root_around(image, at) || !find_leaf(image, word, budget, leaf)) continue;
-            const uint64_t root = at - leaf.begin / REACH * WORD;
-            if (root > at || !image.segment_at(root)) continue;
-            std::unique_ptr<Jemalloc> one(new Jemalloc(image, find_leaves(image, root, budget)));
-            if (!one->find_layout(job)) continue;
-            found.push_back(std::move(one));
-            if (found.size() == TREES_MOST) return found;
-            at = root + TABLE - WORD;
+            if (!word || word % ALIGNED || !image.segment_at(word)) continue;
+            for (const Shape &shape : shapes) {
+                std::unique_ptr<Jemalloc> one(new Jemalloc(image, shape));
+                const uint64_t root = one->find_root(job, at, word, budget);
+                if (!root) continue;
+                found.push_back(std::move(one));
+                if (found.size() == TREES_MOST) return found;
+                at = root + shape.table_bytes() - WORD;
+                break;
+            }
         }
     }
     return found;
@@ -219,29 +279,29 @@ std::vector<std::unique_ptr<Jemalloc>> Jemalloc::find(Image &image, const Job &j
 /* From each extent to where it ends (J3). `each` ends it with false. */
 template <typename Body> void Jemalloc::each_extent(const Job &job, const Body &each) {
     uint64_t words[PAGE / WORD];
+    const uint64_t elements = shape_->elements, bytes = shape_->element_bytes(), at_once = PAGE / bytes;
     uint64_t next = 0;
     size_t step = 0;
     for (const Leaf &leaf : leaves_) {
-        uint64_t there = ELEMENTS; /* the first of the elements that are in `words` */
-        for (uint64_t i = 0; i < ELEMENTS; i++) {
+        uint64_t there = elements; /* the first of the elements that are in `words` */
+        for (uint64_t i = 0; i < elements; i++) {
             if (leaf.begin + i * PAGE < next) {
-                i = std::min<uint64_t>((next - leaf.begin) / PAGE, ELEMENTS);
-                if (i == ELEMENTS) break;
+                i = std::min((next - leaf.begin) / PAGE, elements);
+                if (i == elements) break;
             }
-            const uint64_t first = i / std::size(words) * std::size(words);
+            const uint64_t first = i / at_once * at_once, from = leaf.at + first * bytes;
             if (first != there) {
                 job.check(++step);
-                const uint64_t behind = std::min<uint64_t>(image_.behind_hole(leaf.at + first * WORD) - leaf.at, TABLE);
-                const bool empty = behind >= (first + std::size(words)) * WORD;
-                if (empty || !image_.read(leaf.at + first * WORD, words, sizeof(words))) {
-                    i = first + std::size(words) - 1;
+                if (image_.behind_hole(from) >= from + PAGE || !image_.read(from, words, sizeof(words))) {
+                    i = first + at_once - 1;
                     continue;
                 }
                 there = first;
             }
             Extent extent;
-            const uint64_t element = words[i - first], page = leaf.begin + i * PAGE;
-            if (!(element & DESCRIBED) || !read_extent(image_, page, element, extent)) continue;
+            const uint64_t element = shape_->element(words + (i - first) * shape_->words);
+            const uint64_t page = leaf.begin + i * PAGE;
+            if (!(element & DESCRIBED) || !read_extent(page, element, extent)) continue;
             if (!each(extent)) return;
             next = page + extent.bytes;
         }

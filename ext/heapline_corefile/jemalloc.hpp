@@ -3,11 +3,11 @@
  * jemalloc's memory in a core (5.0 to 5.3): its extents, the regions of its slabs, and what it keeps for threads. No
  * symbol names what is looked for: jemalloc's tree, from an address to the extent that lies there, proves itself.
  *
- * J1  A leaf of the tree stands for a gigabyte, of which it knows some pages. A page that it knows leads to a
- * description that begins at this page. So each leaf says where in the root it must stand, and each extent where it
- * ends. J2  Where a description has its fields is what makes the slabs right: as many regions are free by their bits as
- * they say, and of the size class that the tree says. Where no known layout does, nothing is told. J3  Each step goes
- * forward in the addresses, so that no core, whatever is in it, makes the walk endless.
+ * J1  A leaf of the tree stands for a range of addresses, of which it knows some pages. A page that it knows leads to
+ *     what describes the extent that this page is in. So each leaf says where in the tree it must stand.
+ * J2  Where a description has its fields is what makes the slabs right: as many regions are free by their bits as they
+ *     say, and of the size class that the tree says. Where no known layout does, nothing is told.
+ * J3  Each step goes forward in the addresses, so that no core, whatever is in it, makes the walk endless.
  */
 #ifndef HEAPLINE_COREFILE_JEMALLOC_HPP
 #define HEAPLINE_COREFILE_JEMALLOC_HPP
@@ -38,6 +38,7 @@ class Jemalloc : public Allocator {
     }
 
   private:
+    struct Shape;
     struct Layout;
     struct Leaf {
         uint64_t begin, at; /* the first address that it stands for; where it lies */
@@ -50,12 +51,15 @@ class Jemalloc : public Allocator {
         uint64_t regions[8]; /* of a slab: a bit is set where one is free */
     };
 
-    Jemalloc(Image &image, std::vector<Leaf> leaves) : Allocator(image), leaves_(std::move(leaves)) {}
-    static bool is_child(Image &image, uint64_t at);
-    static bool is_root_around(Image &image, uint64_t at);
-    static bool find_leaf(Image &image, uint64_t at, uint64_t &budget, Leaf &leaf);
-    static std::vector<Leaf> find_leaves(Image &image, uint64_t root, uint64_t &budget);
-    static bool read_extent(Image &image, uint64_t page, uint64_t element, Extent &extent);
+    Jemalloc(Image &image, const Shape &shape) : Allocator(image), shape_(&shape) {}
+    bool is_table(uint64_t at, uint64_t bytes);
+    bool is_root_around(uint64_t at);
+    bool find_leaf(uint64_t at, uint64_t &budget, Leaf &leaf);
+    bool fits(uint64_t at, uint64_t number, uint64_t element, Leaf &leaf);
+    bool find_first(uint64_t at, uint32_t levels, uint64_t &budget, Leaf &leaf);
+    bool find_leaves(uint64_t at, uint32_t levels, uint64_t begin, uint64_t &budget);
+    uint64_t find_root(const Job &job, uint64_t at, uint64_t word, uint64_t &budget);
+    bool read_extent(uint64_t page, uint64_t element, Extent &extent);
     bool find_layout(const Job &job);
     template <typename Body> void each_extent(const Job &job, const Body &each);
     void note_books(uint64_t address);
@@ -64,6 +68,7 @@ class Jemalloc : public Allocator {
     void take_slab(const Extent &extent, Arena &arena, const Each &each);
     size_t find_stacks(const uint64_t *words, size_t count, const std::vector<Block> &blocks, const Take &take) const;
 
+    const Shape *shape_;
     std::vector<Leaf> leaves_; /* by address */
     const Layout *layout_ = nullptr;
     bool padded_ = false;      /* a large block begins anywhere in its first page, and has a page more for that */

@@ -60,7 +60,7 @@ module CoreSample
   # Memory of jemalloc's, as 5.3 describes it.
   def self.jemalloc
     memory = Array.new(10, words({}))
-    memory[SLABS] = words(17 => MEMORY + 128)
+    memory[SLABS] = words(17 => MEMORY + 256)
     { MEMORY => memory.join, TREE => words(1 => BOOK + (2 * PAGE)), BOOK => words(book) + descriptions + leaf,
       THREAD => words(variables) }
   end
@@ -75,7 +75,7 @@ module CoreSample
 
   # [address, bytes, state, size class, a slab's free regions]
   def self.extents
-    free = 0x1111_1111
+    free = 0x2222_2222
     [*Array.new(SLABS) { |i| [MEMORY + (i * PAGE), PAGE, 0, 8, free] }, [LARGE + 64, 5 * PAGE, 0, 36, nil],
      [FREE, PAGE, 1, 232, nil]]
   end
@@ -94,7 +94,7 @@ module CoreSample
     end)
   end
 
-  # A stack of a block for each size class; that of the class of the slabs has the first one's second region.
+  # A stack of a block for each size class; that of the class of the slabs has the first one's third region.
   def self.variables
     first = LARGE + 64 + 8
     stacks = Array.new(10) { |kind| [first + (kind * 8), first + (kind * 8) + 8] }
