@@ -4,7 +4,7 @@
 
 #include "../heapline_heap/computing.hpp"
 #include "../heapline_heap/raising.hpp"
-#include "glibc.hpp"
+#include "allocator.hpp"
 #include "image.hpp"
 #include "libraries.hpp"
 #include "preload.hpp"
@@ -21,7 +21,7 @@ struct Owner {
     Libraries::Search search;
     std::unique_ptr<Image> image;
     std::unique_ptr<Libraries> libraries;
-    std::unique_ptr<Glibc> glibc;
+    std::unique_ptr<Allocators> allocators;
     std::unique_ptr<Preload> preload;
     std::unique_ptr<RubyHeap> heap; /* where heapline was not there */
     int kept_flight = -1;
@@ -92,17 +92,17 @@ VALUE read_core(VALUE self) {
             auto image = std::make_unique<Image>(at->path, job);
             auto libraries = std::make_unique<Libraries>(*image, at->search);
             libraries->under(&job);
-            auto glibc = std::make_unique<Glibc>(*image);
+            auto allocators = std::make_unique<Allocators>(*image, job);
             auto preload = std::make_unique<Preload>(*image);
-            if (preload->found()) preload->add_up(job, *glibc);
+            if (preload->found()) preload->add_up(job, *allocators);
             std::unique_ptr<RubyHeap> heap;
-            if (!preload->found()) heap = std::make_unique<RubyHeap>(*image, job, *glibc, *libraries);
+            if (!preload->found()) heap = std::make_unique<RubyHeap>(*image, job, *allocators, *libraries);
             at->heap = std::move(heap);
             at->kept_flight = preload->kept_flight(job);
             libraries->under(nullptr);
             at->libraries = std::move(libraries);
             at->image = std::move(image);
-            at->glibc = std::move(glibc);
+            at->allocators = std::move(allocators);
             at->preload = std::move(preload);
         });
     return self;
@@ -127,7 +127,10 @@ VALUE facts(VALUE self) {
     put(hash, "used_bytes", owner.heap ? ULL2NUM(owner.heap->used_bytes()) : Qnil);
     put(hash, "used_blocks", owner.heap ? ULL2NUM(owner.heap->used_blocks()) : Qnil);
     put(hash, "left_out", owner.heap && owner.heap->left_out() ? Qtrue : Qfalse);
-    put(hash, "glibc", owner.preload->over_glibc() ? Qtrue : Qfalse);
+    put(hash, "blocks",
+        (owner.preload->over_glibc() ? owner.allocators->has_glibc() : owner.allocators->has_jemalloc()) ? Qtrue
+                                                                                                         : Qfalse);
+    put(hash, "unread", text(owner.allocators->unread()));
     put(hash, "problem", text(owner.image->problem()));
     put(hash, "flight", text(owner.preload->flight()));
     put(hash, "start_ticks", ULL2NUM(owner.preload->start_ticks()));
@@ -144,16 +147,21 @@ VALUE live_rows(VALUE self) {
     return rows;
 }
 
-/* arena_rows -> Array of [address, bytes from the kernel, bytes that were found, bytes used, free in chunks, of the top
- * chunk, free chunks, the largest of them] */
+/* arena_rows -> Array of [allocator, address or nil, its number there or nil, bytes from the kernel, bytes that were
+ * found, bytes used, free in chunks, of the top chunk, addresses whose memory was given back, free chunks, the largest
+ * of them] */
 VALUE arena_rows(VALUE self) {
     const Owner &owner = read_owner(self);
     VALUE rows = rb_ary_new();
-    for (const Glibc::Arena &arena : owner.glibc->arenas())
-        rb_ary_push(rows, rb_ary_new_from_args(8, ULL2NUM(arena.address), ULL2NUM(arena.system_bytes),
-                                               ULL2NUM(arena.walked_bytes), ULL2NUM(arena.used_bytes),
-                                               ULL2NUM(arena.free_bytes), ULL2NUM(arena.top_bytes),
-                                               ULL2NUM(arena.free_chunks), ULL2NUM(arena.largest_free)));
+    for (const auto &allocator : owner.allocators->all())
+        for (const Allocator::Arena &arena : allocator->arenas())
+            rb_ary_push(rows, rb_ary_new_from_args(11, rb_utf8_str_new_cstr(allocator->name()),
+                                                   arena.address ? ULL2NUM(arena.address) : Qnil,
+                                                   arena.address ? Qnil : UINT2NUM(arena.index),
+                                                   ULL2NUM(arena.system_bytes), ULL2NUM(arena.walked_bytes),
+                                                   ULL2NUM(arena.used_bytes), ULL2NUM(arena.free_bytes),
+                                                   ULL2NUM(arena.top_bytes), ULL2NUM(arena.retained_bytes),
+                                                   ULL2NUM(arena.free_chunks), ULL2NUM(arena.largest_free)));
     return rows;
 }
 
@@ -161,7 +169,7 @@ VALUE arena_rows(VALUE self) {
 VALUE chunk_rows(VALUE self) {
     const Owner &owner = read_owner(self);
     VALUE rows = rb_ary_new();
-    for (const Glibc::Chunk &chunk : owner.glibc->largest())
+    for (const Allocator::Chunk &chunk : owner.allocators->largest())
         rb_ary_push(rows, rb_ary_new_from_args(5, ULL2NUM(chunk.block), ULL2NUM(chunk.bytes),
                                                chunk.arena ? UINT2NUM(chunk.arena) : Qnil, chunk.used ? Qtrue : Qfalse,
                                                UINT2NUM(owner.preload->site_of(chunk))));
@@ -176,8 +184,8 @@ template <typename Body> void with_references(VALUE self, const Body &body) {
         self, at->work, "there is not enough memory to follow what is in the core", [] { return rb_ary_new(); },
         [at, body](const Job &job) {
             at->libraries->under(&job);
-            if (!at->heap) at->heap = std::make_unique<RubyHeap>(*at->image, job, *at->glibc, *at->libraries);
-            References references(*at->image, job, *at->glibc, *at->heap, *at->preload);
+            if (!at->heap) at->heap = std::make_unique<RubyHeap>(*at->image, job, *at->allocators, *at->libraries);
+            References references(*at->image, job, *at->allocators, *at->heap, *at->preload);
             body(references, job);
             at->libraries->under(nullptr);
         });

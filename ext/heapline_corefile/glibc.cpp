@@ -35,7 +35,12 @@ enum : uint64_t {
     MOST_ARENAS = 1 << 12,
     MOST_HEAPS = 1 << 16,
     MOST_BEGINNINGS = 64, /* that are tried */
-    LARGEST_MOST = 1000,
+    THREAD_CACHE = 648,   /* its lists of a thread: counts of 64 lists, then where they begin */
+    LISTS = HL_THREAD_LISTS,
+    FAST_LISTS = HL_ARENA_FAST_LISTS,
+    FAST_AT = HL_ARENA_FAST,
+    LEAST_BLOCK = 24,
+    LISTED_MOST = 1 << 16,
     DATA_MOST = 16 << 20,
     BSS_MOST = 1 << 20,
 };
@@ -55,7 +60,7 @@ uint64_t multiple(uint64_t value, uint64_t of) {
 
 } // namespace
 
-Glibc::Glibc(Image &image) : image_(image) {
+Glibc::Glibc(Image &image) : Allocator(image) {
     /* Its file may be mapped elsewhere, too: Ruby does so to write its report of a crash. */
     for (const Image::Segment &segment : image_.segments()) {
         if (!segment.writable || segment.end - segment.begin > DATA_MOST) continue;
@@ -91,8 +96,10 @@ bool Glibc::is_main(uint64_t address) {
 bool Glibc::read_arenas(uint64_t main) {
     std::vector<Arena> found;
     for (uint64_t address = main; found.size() < MOST_ARENAS;) {
-        found.push_back(
-            {address, image_.word(address + ARENA_TOP), image_.word(address + ARENA_SYSTEM), 0, 0, 0, 0, 0, 0});
+        found.emplace_back();
+        found.back().address = address;
+        found.back().top = image_.word(address + ARENA_TOP);
+        found.back().system_bytes = image_.word(address + ARENA_SYSTEM);
         address = image_.word(address + ARENA_NEXT);
         if (address == main) {
             arenas_ = std::move(found);
@@ -135,23 +142,10 @@ void Glibc::take(uint64_t chunk, uint64_t size, Arena &arena, const Each &each) 
     keep({chunk + HEADER, size - WORD, number, (next & PREVIOUS_IN_USE) != 0});
     if (next & PREVIOUS_IN_USE) {
         arena.used_bytes += size;
-        each(chunk + HEADER, size - WORD, false);
+        each(chunk + HEADER, size - WORD);
         return;
     }
-    arena.free_bytes += size;
-    arena.free_chunks++;
-    arena.largest_free = std::max(arena.largest_free, size);
-}
-
-void Glibc::keep(const Chunk &chunk) {
-    const auto more = [](const Chunk &one, const Chunk &other) { return one.bytes > other.bytes; };
-    if (largest_.size() == LARGEST_MOST) {
-        if (!more(chunk, largest_.front())) return;
-        std::pop_heap(largest_.begin(), largest_.end(), more);
-        largest_.pop_back();
-    }
-    largest_.push_back(chunk);
-    std::push_heap(largest_.begin(), largest_.end(), more);
+    add_free(arena, size);
 }
 
 /* It grows by brk, from where that began: the start of the segment, or where libc noted it (mp_.sbrk_base). */
@@ -202,7 +196,11 @@ void Glibc::walk(const Job &job, const Each &each) {
     main_ = {0, 0};
     largest_.clear();
     for (size_t i = 0; i < arenas_.size(); i++) {
-        arenas_[i] = {arenas_[i].address, arenas_[i].top, arenas_[i].system_bytes, 0, 0, 0, 0, 0, 0};
+        Arena arena;
+        arena.address = arenas_[i].address;
+        arena.top = arenas_[i].top;
+        arena.system_bytes = arenas_[i].system_bytes;
+        arenas_[i] = arena;
         if (i == 0)
             walk_main(job, arenas_[i], each);
         else
@@ -211,16 +209,17 @@ void Glibc::walk(const Job &job, const Each &each) {
     std::sort(heaps_.begin(), heaps_.end());
 }
 
-void Glibc::walk_mapped(const Job &job, const std::function<bool(uint64_t block, uint64_t bytes)> &is_block) {
+void Glibc::walk_mapped(const Job &job, const std::vector<Range> &heaps,
+                        const std::function<bool(uint64_t block, uint64_t bytes)> &is_block) {
     size_t step = 0;
-    auto heap = heaps_.begin();
+    auto heap = heaps.begin();
     for (const Image::Segment &segment : image_.segments()) {
         if (!segment.writable) continue;
         for (uint64_t page = multiple(segment.begin, PAGE);
              (page = multiple(image_.behind_hole(page), PAGE)) < segment.end;) {
             job.check(++step);
-            while (heap != heaps_.end() && heap->second <= page) ++heap;
-            if (heap != heaps_.end() && page >= heap->first) {
+            while (heap != heaps.end() && heap->second <= page) ++heap;
+            if (heap != heaps.end() && page >= heap->first) {
                 page = heap->second;
                 continue;
             }
@@ -228,7 +227,7 @@ void Glibc::walk_mapped(const Job &job, const std::function<bool(uint64_t block,
             for (const uint64_t beginning : beginnings) {
                 const uint64_t chunk = page + beginning, word = image_.word(chunk + CHUNK_SIZE),
                                size = word & ~uint64_t{FLAGS}, before = image_.word(chunk);
-                if ((word & FLAGS) != MAPPED || size < LEAST || size > segment.end - chunk) continue;
+                if ((word & FLAGS) != MAPPED || size < LEAST || size > segment.memory_end - chunk) continue;
                 if (before > chunk - segment.begin || (chunk - before) % PAGE) continue;
                 if (!is_block(chunk + HEADER, size - HEADER)) continue;
                 keep({chunk + HEADER, size - HEADER, 0, true});
@@ -238,6 +237,51 @@ void Glibc::walk_mapped(const Job &job, const std::function<bool(uint64_t block,
             page = next;
         }
     }
+}
+
+/* ---- what it keeps for the next call ---- */
+
+/* Each has the next one's address, since 2.32 mixed with its own. */
+void Glibc::free_list(const std::vector<Block> &blocks, uint64_t first, uint64_t least, uint64_t most,
+                      const Take &take) {
+    uint64_t at = first;
+    for (uint64_t i = 0; at && i < LISTED_MOST; i++) {
+        const size_t number = find_block(blocks, at);
+        if (number == blocks.size() || blocks[number].begin != at) return;
+        if (blocks[number].bytes < least || blocks[number].bytes > most || !take(number, true)) return;
+        const uint64_t word = image_.word(at), mixed = word ^ at >> 12;
+        at = !mixed || find_block(blocks, mixed) < blocks.size() ? mixed : word;
+    }
+}
+
+void Glibc::find_thread_cache(const std::vector<Block> &blocks, uint64_t begin, const Take &take) {
+    uint16_t counts[LISTS];
+    uint64_t firsts[LISTS];
+    if (!image_.read(begin, counts, sizeof(counts)) || !image_.read(begin + sizeof(counts), firsts, sizeof(firsts)))
+        return;
+    for (size_t i = 0; i < LISTS; i++)
+        if (!counts[i] != !firsts[i] || firsts[i] % (2 * WORD)) return;
+    for (size_t i = 0; i < LISTS; i++)
+        if (firsts[i]) free_list(blocks, firsts[i], LEAST_BLOCK + i * 2 * WORD, LEAST_BLOCK + i * 2 * WORD, take);
+}
+
+void Glibc::find_cached(const Job &job, const std::vector<Block> &blocks, const Take &take) {
+    if (arenas_.empty()) return;
+    for (size_t i = 0; i < blocks.size(); i++) {
+        job.check(i);
+        if (blocks[i].bytes == THREAD_CACHE) find_thread_cache(blocks, blocks[i].begin, take);
+    }
+    for (const Arena &arena : arenas_)
+        for (uint64_t i = 0; i < FAST_LISTS; i++) {
+            const uint64_t first = image_.word(arena.address + FAST_AT + i * WORD);
+            if (first) free_list(blocks, first + 2 * WORD, LEAST_BLOCK, LEAST_BLOCK + FAST_LISTS * 2 * WORD, take);
+        }
+}
+
+std::vector<Allocator::Range> Glibc::books() const {
+    std::vector<Range> books;
+    for (const Arena &arena : arenas_) books.emplace_back(arena.address, arena.address + ARENA_BYTES);
+    return books;
 }
 
 } // namespace corefile

@@ -22,13 +22,16 @@ namespace {
 
 #if defined(__x86_64__)
 constexpr int machine = EM_X86_64;
-constexpr size_t stack_register = 19; /* in what a note has of a thread */
+constexpr size_t stack_register = 19;     /* in what a note has of a thread */
+constexpr size_t variables_register = 21; /* fs_base */
 #elif defined(__aarch64__)
 constexpr int machine = EM_AARCH64;
 constexpr size_t stack_register = 31;
+constexpr size_t variables_register = SIZE_MAX; /* another note has it */
 #else
 constexpr int machine = EM_NONE;
 constexpr size_t stack_register = 0;
+constexpr size_t variables_register = SIZE_MAX;
 #endif
 
 /* More than any process has (I1). */
@@ -205,7 +208,8 @@ void Image::read_notes(void *elf, uint64_t offset, uint64_t size) {
             if (registers_.size() < most_registers) {
                 std::vector<uint64_t> words(sizeof(status.pr_reg) / sizeof(uint64_t));
                 memcpy(words.data(), &status.pr_reg, words.size() * sizeof(uint64_t));
-                registers_.push_back({words[stack_register], std::move(words)});
+                const uint64_t variables = variables_register < words.size() ? words[variables_register] : 0;
+                registers_.push_back({words[stack_register], variables, std::move(words)});
             }
         } else if (note.n_type == NT_PRPSINFO && note.n_descsz >= sizeof(prpsinfo_t)) {
             prpsinfo_t info;

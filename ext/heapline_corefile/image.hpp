@@ -45,6 +45,7 @@ class Image {
     /* Of a thread. */
     struct Registers {
         uint64_t stack;
+        uint64_t variables; /* where its own (thread-local) ones end; 0: not known */
         std::vector<uint64_t> words;
     };
 

@@ -88,7 +88,7 @@ uint64_t Preload::mapped_more() const {
     return chunked_ == HL_CHUNKED_2_43 ? 2 * sizeof(uint64_t) : 0;
 }
 
-uint32_t Preload::site_of(const Glibc::Chunk &chunk) {
+uint32_t Preload::site_of(const Allocator::Chunk &chunk) {
     if (!found_ || !chunk.used) return 0;
     return site_of(chunk.block, chunk.bytes + (chunk.arena ? 0 : mapped_more()));
 }
@@ -105,10 +105,10 @@ bool Preload::count(uint64_t block, uint64_t bytes) {
     return true;
 }
 
-void Preload::add_up(const Job &job, Glibc &glibc) {
+void Preload::add_up(const Job &job, Allocators &allocators) {
     live_.clear();
-    glibc.walk(job, [this](uint64_t block, uint64_t bytes, bool) { count(block, bytes); });
-    glibc.walk_mapped(
+    allocators.walk(job, [this](uint64_t block, uint64_t bytes) { count(block, bytes); });
+    allocators.walk_mapped(
         job, [this, more = mapped_more()](uint64_t block, uint64_t bytes) { return count(block, bytes + more); });
     live_.erase(std::remove_if(live_.begin(), live_.end(), [](const Live &one) { return !one.blocks; }), live_.end());
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../heapline_heap/job.hpp"
-#include "glibc.hpp"
+#include "allocator.hpp"
 #include "image.hpp"
 
 namespace heapline {
@@ -46,10 +46,10 @@ class Preload {
     const std::vector<Live> &live() const {
         return live_;
     }
-    void add_up(const Job &job, Glibc &glibc);
+    void add_up(const Job &job, Allocators &allocators);
     /* Of a live block, and its size; bytes: to the end of what it may use. 0: it is none of heapline's. */
     uint32_t site_of(uint64_t block, uint64_t bytes, uint64_t *size = nullptr);
-    uint32_t site_of(const Glibc::Chunk &chunk);
+    uint32_t site_of(const Allocator::Chunk &chunk);
 
   private:
     bool is_mark(uint64_t address);

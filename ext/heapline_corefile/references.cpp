@@ -8,8 +8,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "allocator/glibc_arena.h"
-
 namespace heapline {
 namespace corefile {
 
@@ -20,12 +18,7 @@ enum : uint64_t {
     CHUNK = 1 << 12,         /* bytes that are looked at at once */
     PIECE = 1 << 19,         /* a larger block is told in pieces: no line of the dump is without end */
     MARK_STACK_BYTES = 4008, /* of a part of the collector's stack: the next one, and objects */
-    THREAD_CACHE = 648,      /* glibc's tcache: counts of 64 lists, then where they begin */
-    LISTS = HL_THREAD_LISTS,
-    FAST_LISTS = HL_ARENA_FAST_LISTS,
-    FAST_AT = HL_ARENA_FAST,
-    LEAST_BLOCK = 24,
-    LISTED_MOST = 1 << 16,
+    MARK_STACK_MOST = 4096,  /* what an allocator gives for it, with a trailer */
     RECENT = 1 << 10,
     SLOT_WORDS = 5,
     ARRAY_EMBEDDED = 1 << 13,
@@ -33,7 +26,6 @@ enum : uint64_t {
     FLAT_FLOAT = 4,
     T_STRING = 5,
     T_ARRAY = 7,
-    ARENA_BYTES = HL_ARENA_BYTES,
     TRANSIENT_BLOCK = 1 << 15,
     /* Begins what Ruby up to 3.2 keeps of an object outside malloc; then its bytes and the object. */
     TRANSIENT = 0xfeab,
@@ -113,7 +105,7 @@ class List {
 
 } // namespace
 
-References::References(Image &image, const Job &job, Glibc &glibc, RubyHeap &heap, Preload &preload)
+References::References(Image &image, const Job &job, Allocators &allocators, RubyHeap &heap, Preload &preload)
     : image_(image), heap_(heap), preload_(preload), hidden_(heap.blocks().size()), mapped_(hidden_.size()) {
     const auto reach = [this](uint64_t begin, uint64_t end) {
         lowest_ = std::min(lowest_, begin);
@@ -122,19 +114,9 @@ References::References(Image &image, const Job &job, Glibc &glibc, RubyHeap &hea
     for (const RubyHeap::Page &page : heap.pages()) reach(page.begin, page.begin + heap.page_bytes());
     if (!heap.blocks().empty())
         reach(heap.blocks().front().begin, heap.blocks().back().begin + heap.blocks().back().bytes);
-    find_cached(job, glibc);
+    find_cached(job, allocators);
     find_machinery(job);
-    find_roots(glibc, job);
-}
-
-/* The number of the block in which it lies; as many as there are: in none. */
-size_t References::block_at(uint64_t address) const {
-    const std::vector<RubyHeap::Block> &blocks = heap_.blocks();
-    auto after = std::upper_bound(blocks.begin(), blocks.end(), address,
-                                  [](uint64_t one, const RubyHeap::Block &other) { return one < other.begin; });
-    if (after == blocks.begin()) return blocks.size();
-    --after;
-    return address - after->begin < after->bytes ? static_cast<size_t>(after - blocks.begin()) : blocks.size();
+    find_roots(allocators, job);
 }
 
 void References::leave_out(uint64_t address) {
@@ -155,9 +137,9 @@ void References::find_machinery(const Job &job) {
 }
 
 bool References::is_mark_stack(size_t number) {
-    const RubyHeap::Block &block = heap_.blocks()[number];
+    const Block &block = heap_.blocks()[number];
     /* A trailer may stand behind it. */
-    if (block.bytes < MARK_STACK_BYTES || block.bytes > MARK_STACK_BYTES + 8 * WORD) return false;
+    if (block.bytes < MARK_STACK_BYTES || block.bytes > MARK_STACK_MOST) return false;
     const uint64_t next = image_.word(block.begin);
     if (next) {
         const size_t other = block_at(next);
@@ -170,46 +152,18 @@ bool References::is_mark_stack(size_t number) {
     return true;
 }
 
-/* ---- what glibc keeps for the next call ---- */
+/* ---- what allocators keep for the next call ---- */
 
-/* Each has the next one's address, since 2.32 mixed with its own. */
-void References::free_list(uint64_t first, uint64_t least, uint64_t most) {
-    uint64_t at = first;
-    for (uint64_t i = 0; at && i < LISTED_MOST; i++) {
-        const size_t number = block_at(at);
-        if (number == hidden_.size() || hidden_[number] || heap_.blocks()[number].begin != at) return;
-        const uint64_t bytes = heap_.blocks()[number].bytes, word = image_.word(at);
-        if (bytes < least || bytes > most) return;
+void References::find_cached(const Job &job, Allocators &allocators) {
+    allocators.find_cached(job, heap_.blocks(), [this](size_t number, bool free) {
+        if (hidden_[number]) return false;
         hidden_[number] = true;
-        cached_.blocks++;
-        cached_.bytes += bytes;
-        const uint64_t mixed = word ^ at >> 12;
-        at = !mixed || block_at(mixed) < hidden_.size() ? mixed : word;
-    }
-}
-
-void References::find_thread_cache(size_t number) {
-    const uint64_t begin = heap_.blocks()[number].begin;
-    uint16_t counts[LISTS];
-    uint64_t firsts[LISTS];
-    if (!image_.read(begin, counts, sizeof(counts)) || !image_.read(begin + sizeof(counts), firsts, sizeof(firsts)))
-        return;
-    for (size_t i = 0; i < LISTS; i++)
-        if (!counts[i] != !firsts[i] || firsts[i] % (2 * WORD)) return;
-    for (size_t i = 0; i < LISTS; i++)
-        if (firsts[i]) free_list(firsts[i], LEAST_BLOCK + i * 2 * WORD, LEAST_BLOCK + i * 2 * WORD);
-}
-
-void References::find_cached(const Job &job, Glibc &glibc) {
-    for (size_t i = 0; i < hidden_.size(); i++) {
-        job.check(i);
-        if (heap_.blocks()[i].bytes == THREAD_CACHE) find_thread_cache(i);
-    }
-    for (const Glibc::Arena &arena : glibc.arenas())
-        for (uint64_t i = 0; i < FAST_LISTS; i++) {
-            const uint64_t first = image_.word(arena.address + FAST_AT + i * WORD);
-            if (first) free_list(first + 2 * WORD, LEAST_BLOCK, LEAST_BLOCK + FAST_LISTS * 2 * WORD);
+        if (free) {
+            cached_.blocks++;
+            cached_.bytes += heap_.blocks()[number].bytes;
         }
+        return true;
+    });
     for (size_t i = 0; i < hidden_.size(); i++) {
         if (hidden_[i]) continue;
         used_.blocks++;
@@ -227,18 +181,19 @@ std::string References::root_name(uint64_t begin) {
 }
 
 /* What is writable and neither of Ruby's heap nor of malloc's: of the stacks of threads what is in use. */
-void References::find_roots(Glibc &glibc, const Job &job) {
+void References::find_roots(const Allocators &allocators, const Job &job) {
     std::vector<Range> apart;
     std::map<std::string, Root> named;
-    for (const Glibc::Arena &arena : glibc.arenas()) apart.push_back({arena.address, arena.address + ARENA_BYTES});
+    const std::vector<Allocator::Range> heaps = allocators.heaps();
+    for (const Allocator::Range &books : allocators.books()) apart.push_back({books.first, books.second});
     find_transient(apart, job);
     for (const RubyHeap::Page &page : heap_.pages()) apart.push_back({page.begin, page.begin + heap_.page_bytes()});
-    for (const auto &heap : glibc.heaps()) apart.push_back({heap.first, heap.second});
-    auto heap = glibc.heaps().begin();
+    for (const Allocator::Range &heap : heaps) apart.push_back({heap.first, heap.second});
+    auto heap = heaps.begin();
     for (size_t i = 0; i < hidden_.size(); i++) {
-        const RubyHeap::Block &block = heap_.blocks()[i];
-        while (heap != glibc.heaps().end() && heap->second <= block.begin) ++heap;
-        mapped_[i] = heap == glibc.heaps().end() || block.begin < heap->first;
+        const Block &block = heap_.blocks()[i];
+        while (heap != heaps.end() && heap->second <= block.begin) ++heap;
+        mapped_[i] = heap == heaps.end() || block.begin < heap->first;
         if (mapped_[i]) apart.push_back({block.begin, block.begin + block.bytes});
     }
     std::unordered_set<uint64_t> stacks; /* two threads on one stack: the file says nonsense */
@@ -407,7 +362,7 @@ void References::write(int fd, const Places &places, bool contents, const Job &j
     });
     for (size_t i = 0; i < hidden_.size(); i++) {
         if (hidden_[i]) continue;
-        const RubyHeap::Block &block = heap_.blocks()[i];
+        const Block &block = heap_.blocks()[i];
         const uint64_t end = block.begin + block.bytes;
         const auto place = places.find(preload_.found() ? preload_.site_of(block.begin, block.bytes) : 0);
         for (uint64_t at = block.begin; at < end; at += PIECE) {
@@ -436,7 +391,7 @@ std::vector<uint64_t> References::blocks_of(const std::unordered_set<uint32_t> &
     std::vector<uint64_t> found;
     for (size_t i = 0; i < hidden_.size() && found.size() < most; i++) {
         job.check(i);
-        const RubyHeap::Block &block = heap_.blocks()[i];
+        const Block &block = heap_.blocks()[i];
         if (!hidden_[i] && sites.count(preload_.site_of(block.begin, block.bytes))) found.push_back(block.begin);
     }
     return found;
@@ -459,7 +414,7 @@ References::Leaks References::leaks(const Job &job) {
     };
     const auto drain = [&] {
         while (!waiting.empty()) {
-            const RubyHeap::Block &block = heap_.blocks()[waiting.back()];
+            const Block &block = heap_.blocks()[waiting.back()];
             waiting.pop_back();
             scan({block.begin, block.begin + block.bytes}, job, reach);
         }
@@ -474,7 +429,7 @@ References::Leaks References::leaks(const Job &job) {
     Leaks found;
     for (size_t i = 0; i < reached.size(); i++) {
         if (reached[i]) continue;
-        const RubyHeap::Block &block = heap_.blocks()[i];
+        const Block &block = heap_.blocks()[i];
         const uint32_t site = preload_.found() ? preload_.site_of(block.begin, block.bytes) : 0;
         if (preload_.found() && mapped_[i] && !site) continue; /* it only looked like one */
         Sum &sum = found[{site, site ? 0 : block.bytes}];

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "../heapline_heap/job.hpp"
-#include "glibc.hpp"
+#include "allocator.hpp"
 #include "image.hpp"
 #include "preload.hpp"
 #include "ruby_heap.hpp"
@@ -39,7 +39,7 @@ class References {
     /* By site (0: heapline was not there) and, without one, by bytes. */
     using Leaks = std::map<std::pair<uint32_t, uint64_t>, Sum>;
 
-    References(Image &image, const Job &job, Glibc &glibc, RubyHeap &heap, Preload &preload);
+    References(Image &image, const Job &job, Allocators &allocators, RubyHeap &heap, Preload &preload);
 
     /* All of it, in the format of ObjectSpace.dump_all; blocks are of the type BLOCK. contents: also what is in
      * strings. Throws Failure. */
@@ -50,7 +50,7 @@ class References {
     std::vector<uint64_t> blocks_of(const std::unordered_set<uint32_t> &sites, size_t most, const Job &job);
     /* Where the block begins in which it lies; 0: in none that is in use. */
     uint64_t begin_of(uint64_t address) const;
-    /* used: the program has them; cached: free, in glibc's caches. */
+    /* used: the program has them; cached: free, in an allocator's caches. */
     const Sum &used() const {
         return used_;
     }
@@ -68,14 +68,15 @@ class References {
         std::vector<uint64_t> words;
     };
 
-    size_t block_at(uint64_t address) const;
+    /* As find_block() of what the heap has. */
+    size_t block_at(uint64_t address) const {
+        return find_block(heap_.blocks(), address);
+    }
     void leave_out(uint64_t address);
     void find_machinery(const Job &job);
     bool is_mark_stack(size_t number);
-    void find_cached(const Job &job, Glibc &glibc);
-    void find_thread_cache(size_t number);
-    void free_list(uint64_t first, uint64_t least, uint64_t most);
-    void find_roots(Glibc &glibc, const Job &job);
+    void find_cached(const Job &job, Allocators &allocators);
+    void find_roots(const Allocators &allocators, const Job &job);
     std::string root_name(uint64_t begin);
     uint64_t target(uint64_t word);
     template <typename Each> void scan(Range range, const Job &job, const Each &each);
@@ -90,7 +91,8 @@ class References {
     RubyHeap &heap_;
     Preload &preload_;
     uint64_t lowest_ = UINT64_MAX, highest_ = 0;
-    std::vector<bool> hidden_; /* blocks that are no program's: free, or the collector's own lists of objects */
+    std::vector<bool>
+        hidden_; /* blocks that are no program's: free, an allocator's own, or the collector's lists of objects */
     std::vector<bool> mapped_; /* blocks with mappings of their own */
     std::vector<Root> roots_;
     Sum used_, cached_;

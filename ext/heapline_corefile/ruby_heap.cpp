@@ -78,9 +78,9 @@ bool is_constant(const std::string &text) {
 
 } // namespace
 
-RubyHeap::RubyHeap(Image &image, const Job &job, Glibc &glibc, Libraries &libraries)
+RubyHeap::RubyHeap(Image &image, const Job &job, Allocators &allocators, Libraries &libraries)
     : image_(image), libraries_(libraries) {
-    find_blocks(job, glibc);
+    find_blocks(job, allocators);
     find_pages(job);
     if (!found()) return;
     count(job);
@@ -275,14 +275,14 @@ std::string RubyHeap::name_of(uint64_t klass) {
 
 /* ---- blocks ---- */
 
-void RubyHeap::find_blocks(const Job &job, Glibc &glibc) {
-    glibc.walk(job, [this](uint64_t block, uint64_t bytes, bool) {
+void RubyHeap::find_blocks(const Job &job, Allocators &allocators) {
+    allocators.walk(job, [this](uint64_t block, uint64_t bytes) {
         if (blocks_.size() < BLOCKS_MOST) blocks_.push_back({block, bytes});
         used_bytes_ += bytes;
         used_blocks_++;
     });
     /* What only looks like one counts where an object leads to it. */
-    glibc.walk_mapped(job, [this](uint64_t block, uint64_t bytes) {
+    allocators.walk_mapped(job, [this](uint64_t block, uint64_t bytes) {
         if ((bytes + 2 * WORD) % 4096) return false;
         if (blocks_.size() < BLOCKS_MOST) blocks_.push_back({block, bytes});
         return true;
@@ -294,7 +294,8 @@ void RubyHeap::find_blocks(const Job &job, Glibc &glibc) {
 
 /* The bytes of the block that begins there, the first time. */
 uint64_t RubyHeap::claim(uint64_t address) {
-    if (address % 16 || blocks_.empty() || address < blocks_.front().begin || address > blocks_.back().begin) return 0;
+    if (address % WORD || blocks_.empty() || address < blocks_.front().begin || address > blocks_.back().begin)
+        return 0;
     const auto block = std::lower_bound(blocks_.begin(), blocks_.end(), address,
                                         [](const Block &one, uint64_t other) { return one.begin < other; });
     const size_t number = static_cast<size_t>(block - blocks_.begin());
@@ -319,7 +320,7 @@ void RubyHeap::count(const Job &job) {
             if (!image_.read(slot, words, std::min<size_t>(sizeof(words), page.slot_bytes))) continue;
             const uint64_t type = words[0] & TYPE;
             if (!type_name(type)) continue; /* free, moved, or being freed */
-            const bool classless = type == T_IMEMO || !words[1] || counted.size() > CLASSES_MOST;
+            const bool classless = type == T_IMEMO || words[1] <= TYPE || counted.size() > CLASSES_MOST;
             Class &row = counted[classless ? type : words[1]];
             row.objects++;
             row.slot_bytes += page.slot_bytes;

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "../heapline_heap/job.hpp"
-#include "glibc.hpp"
+#include "allocator.hpp"
 #include "image.hpp"
 #include "libraries.hpp"
 
@@ -51,12 +51,9 @@ class RubyHeap {
         uint64_t begin, slots; /* where it and its first slot lie */
         uint32_t slot_bytes, count;
     };
-    struct Block {
-        uint64_t begin, bytes;
-    };
     using EachObject = std::function<void(uint64_t slot, uint64_t bytes, uint64_t flags, uint64_t klass)>;
 
-    RubyHeap(Image &image, const Job &job, Glibc &glibc, Libraries &libraries);
+    RubyHeap(Image &image, const Job &job, Allocators &allocators, Libraries &libraries);
 
     bool found() const {
         return !pages_.empty();
@@ -72,7 +69,7 @@ class RubyHeap {
     const std::vector<Frame> &frames() const {
         return frames_;
     }
-    /* Of the arenas, what glibc keeps in its caches included. */
+    /* Of the arenas, what allocators keep in caches included. */
     uint64_t used_bytes() const {
         return used_bytes_;
     }
@@ -126,7 +123,7 @@ class RubyHeap {
     uint64_t in_table(uint64_t table, uint64_t key);
     std::string name_by(const Way &way, uint64_t klass);
     void find_names(const std::vector<uint64_t> &classes);
-    void find_blocks(const Job &job, Glibc &glibc);
+    void find_blocks(const Job &job, Allocators &allocators);
     uint64_t claim(uint64_t address);
     void count(const Job &job);
     void count_size(uint64_t flags, uint64_t slot_bytes, uint64_t block_bytes);

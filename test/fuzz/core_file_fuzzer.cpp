@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "../../ext/heapline_corefile/allocator.hpp"
 #include "../../ext/heapline_corefile/glibc.hpp"
 #include "../../ext/heapline_corefile/image.hpp"
+#include "../../ext/heapline_corefile/jemalloc.hpp"
 #include "../../ext/heapline_corefile/libraries.hpp"
 #include "../../ext/heapline_corefile/preload.hpp"
 #include "../../ext/heapline_corefile/references.hpp"
@@ -61,13 +63,13 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
     try {
         const heapline::Job job;
         Image image("/proc/self/fd/" + std::to_string(fd), job);
-        Glibc glibc(image);
+        Allocators allocators(image, job);
         Preload preload(image);
-        preload.add_up(job, glibc);
+        preload.add_up(job, allocators);
         Libraries libraries(image, {root.path, false});
         find(libraries, image);
-        RubyHeap heap(image, job, glibc, libraries);
-        References references(image, job, glibc, heap, preload);
+        RubyHeap heap(image, job, allocators, libraries);
+        References references(image, job, allocators, heap, preload);
         references.leaks(job);
         references.write(nowhere, {}, true, job);
         uint64_t bytes = 0;

@@ -40,7 +40,7 @@ SEEDS = {
   },
   "core_file" => lambda {
     [["whole", CoreSample.bytes], ["cut", CoreSample.bytes[0..-4097]],
-     ["last-page", CoreSample.bytes(CoreSample::LAST_PAGE)]]
+     ["last-page", CoreSample.bytes(CoreSample::LAST_PAGE)], ["jemalloc", CoreSample.bytes(CoreSample.jemalloc)]]
   },
   "heap_dump" => lambda {
     dump = Samples.heap_dump

@@ -26,7 +26,8 @@ module Heapline
 
       CHUNK_COLUMNS = [Figures::Columns::Column.new(key: :bytes, title: "bytes", figure: :bytes, unit: :bytes)].freeze
       ARENA_COLUMNS = { system_bytes: "bytes", used_bytes: "used", free_bytes: "free", top_bytes: "top",
-                        free_chunks: "free chunks", largest_free_bytes: "largest" }.map do |key, title|
+                        retained_bytes: "given back", free_chunks: "free chunks",
+                        largest_free_bytes: "largest" }.map do |key, title|
         Figures::Columns::Column.new(key: key, title: title, figure: key, unit: key == :free_chunks ? :count : :bytes)
       end.freeze
       LOST_COLUMNS = [Figures::Columns::Column.new(key: :bytes, title: "bytes", figure: :bytes, unit: :bytes),
@@ -116,7 +117,7 @@ module Heapline
       def lost_totals(leaks)
         lost = [leaks.rows.sum(&:blocks), leaks.rows.sum(&:bytes)]
         figures = { used: leaks.used, leaked: lost, cached: leaks.cached }
-        words = { used: "in use", leaked: "to which nothing leads", cached: "free, in glibc's caches" }
+        words = { used: "in use", leaked: "to which nothing leads", cached: "free, in the allocator's caches" }
         Table::Statement.new(key: :totals, separator: " · ",
                              data: figures.transform_values { |blocks, bytes| { blocks: blocks, bytes: bytes } },
                              parts: figures.map do |name, (blocks, bytes)|
@@ -143,21 +144,22 @@ module Heapline
         [totals(core.rows), listing(core), largest(core), arenas(core.arenas)]
       end
 
-      # Without heapline: what Ruby's own heap and glibc's arenas tell.
+      # Without heapline: what Ruby's own heap and the allocator's arenas tell.
       def ruby_parts(core)
         threads = core.frames.group_by(&:thread).map { |number, frames| thread(number, frames) }
         [memory(core), classes(core.classes), sizes(core.sizes), largest(core), arenas(core.arenas), *threads]
       end
 
       def memory(core)
-        arenas = core.arenas.size
-        bytes = core.arenas.sum(&:system_bytes)
+        bytes, free, top = %i[system_bytes free_bytes top_bytes].map { |name| core.arenas.sum(&name) }
         used, blocks = core.facts.values_at(:used_bytes, :used_blocks)
+        whose = core.arenas.map { |arena| "#{arena.allocator}'s" }.uniq.join(" and ")
         Table::Statement.new(key: :memory, separator: " · ",
-                             data: { arena_bytes: bytes, arenas: arenas, used_bytes: used, used_blocks: blocks },
-                             parts: ["#{Units.bytes(bytes)} in glibc's arenas (#{Units.count(arenas)})",
+                             data: { arena_bytes: bytes, arenas: core.arenas.size, used_bytes: used,
+                                     used_blocks: blocks },
+                             parts: ["#{Units.bytes(bytes)} in #{whose} arenas (#{Units.count(core.arenas.size)})",
                                      "#{Units.bytes(used)} in #{Units.count(blocks)} blocks in use or in caches",
-                                     "#{Units.bytes([bytes - used, 0].max)} free"])
+                                     "#{Units.bytes(free + top)} free"])
       end
 
       def classes(rows)
@@ -209,11 +211,24 @@ module Heapline
       def arenas(rows)
         large = rows.sort_by { |row| [-row.system_bytes, row.number] }
         Table::Listing.new(key: :arenas, title: "Arenas", rows: first_of(large), total: rows.size,
-                           columns: ARENA_COLUMNS, sorted: :system_bytes, name: "arena",
-                           label: lambda { |row|
-                             Table::Label.new(text: "#{row.number}  #{hex(row.address)}")
-                           },
-                           data: ->(row) { { arena: row.number, address: hex(row.address) } })
+                           columns: arena_columns(rows), sorted: :system_bytes, name: "arena",
+                           label: ->(row) { Table::Label.new(text: "#{row.number}  #{arena_words(row)}") },
+                           data: lambda { |row|
+                             { arena: row.number, allocator: row.allocator, address: row.address && hex(row.address),
+                               index: row.index }
+                           })
+      end
+
+      # glibc's have a last chunk; jemalloc's keep addresses.
+      def arena_columns(rows)
+        return ARENA_COLUMNS if json?
+
+        without = [(:top_bytes if rows.none?(&:address)), (:retained_bytes if rows.all?(&:address))]
+        ARENA_COLUMNS.reject { |column| without.include?(column.key) }
+      end
+
+      def arena_words(row)
+        row.address ? hex(row.address) : "#{row.allocator} #{row.index}"
       end
 
       def thread(number, frames)

@@ -25,9 +25,10 @@ module Heapline
       end
     end
 
-    # An arena of glibc's; bytes are those of chunks with their headers. free_bytes: without the top chunk.
-    Arena = Struct.new(:number, :address, :system_bytes, :found_bytes, :used_bytes, :free_bytes, :top_bytes,
-                       :free_chunks, :largest_free_bytes)
+    # An arena of an allocator's: glibc's has an address, jemalloc's an index. Bytes of glibc's are those of chunks with
+    # their headers. free_bytes: without the top chunk. retained_bytes: addresses whose memory the kernel has back.
+    Arena = Struct.new(:number, :allocator, :address, :index, :system_bytes, :found_bytes, :used_bytes, :free_bytes,
+                       :top_bytes, :retained_bytes, :free_chunks, :largest_free_bytes)
 
     # A block, or a free chunk. arena: its number, nil where it has a mapping for itself; location: its Location, nil
     # where that is not known.
@@ -42,7 +43,7 @@ module Heapline
 
     # What is lost, by Location or, where that is not known (nil), by size: name says which.
     Leak = Struct.new(:name, :location, :blocks, :bytes)
-    # used, cached: [blocks, bytes] that the program has, and that glibc keeps for the next call; rows: Array of Leak
+    # used, cached: [blocks, bytes] that the program has, and that allocators keep for later; rows: Array of Leak
     Leaks = Struct.new(:used, :cached, :rows)
 
     # A core file of a process that heapline was preloaded into: what lived, from the trailers of its blocks, and where
@@ -138,7 +139,7 @@ module Heapline
 
       # Array of String: what could not be read, and which libraries were not found for what was asked for so far.
       def problems
-        [*cut, *incomplete, *left_out, *@libraries.problems]
+        [*cut, *unread, *incomplete, *left_out, *@libraries.problems]
       end
 
       private
@@ -157,10 +158,10 @@ module Heapline
       end
 
       def demand_memory
-        return if by_line? ? @facts[:glibc] && !arenas.empty? : @facts[:ruby]
+        return if by_line? ? @facts[:blocks] : @facts[:ruby]
         raise Error, "#{@path}: neither heapline nor objects of Ruby 3.1 or newer are in it" unless by_line?
 
-        raise Error, "#{@path}: glibc's arenas are not in it; other allocators' blocks cannot be found"
+        raise Error, "#{@path}: #{no_blocks}"
       end
 
       # Rows of a site by the name of their place.
@@ -209,6 +210,16 @@ module Heapline
 
         missing = @facts[:missing_bytes]
         missing.zero? ? [] : ["the file is cut: #{Units.count(missing)} bytes of the memory are not in it"]
+      end
+
+      # Array of String
+      def unread
+        @facts[:unread] || (arenas.empty? && cut.empty?) ? [no_blocks] : []
+      end
+
+      def no_blocks
+        "the blocks of #{@facts[:unread] || "its allocator"} were not found: heapline knows those of glibc, and of " \
+          "jemalloc from 5.0 to 5.3"
       end
 
       def incomplete
