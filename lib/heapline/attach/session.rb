@@ -70,7 +70,10 @@ module Heapline
       def errand(*requests)
         @target.check(Clock.now + @timeout)
         _, answer = ask(Arrival::ERRAND + (REQUESTS.values_at(*requests).sum << Arrival::BITS), "\n")
-        check(answer)
+        return if answer.result.zero?
+
+        error = SystemCallError.new(nil, -answer.result)
+        fail_with(error.is_a?(Errno::ESRCH) ? "is not counted any more" : "can start no thread: #{Error.reason(error)}")
       rescue SystemCallError
         fail_with("does not answer: #{REASONS.fetch(:gone)}")
       end

@@ -56,12 +56,12 @@ module Heapline
         header[:ruby].empty? && !header[:allocator].empty?
       end
 
-      # What costs little it does not tell: that is of Ruby's objects.
+      # It is stopped for that, so not for figures that are taken again and again.
       def ask_without_ruby(before, timeout, survey, trim)
         wanted = wanted(before[:allocator], survey, trim) - [:objects_ns]
-        return if wanted.empty? || before[:stopped_ns].positive?
-
         asked = { survey: survey, trim: trim }.select { |_, wish| wish }.keys
+        return if asked.empty? || wanted.empty? || before[:stopped_ns].positive?
+
         Attach::Session.new(@entry.pid, env: @env, timeout: timeout).errand(*asked)
         await(before, wanted, timeout)
       end

@@ -130,7 +130,7 @@ module Heapline
       end
 
       def unknown(snapshot, ledger)
-        return nil if ledger.figures.objects_at
+        return nil if ledger.figures.objects_at || !snapshot.ruby?
 
         "The object heap is not known: process #{snapshot.pid} has not answered, since it allocates nothing (idle or " \
           "stopped). Its pages are in the remainder, or count as held by malloc."
