@@ -14,6 +14,9 @@ module Heapline
     OlderMemory = Struct.new(:counted_at, :after, :bytes, :frees, :bytes_freed, :uncovered, keyword_init: true) do
       include Frozen
 
+      # More of it is freed while counting begins: what other threads ask for in these milliseconds.
+      BEGINNING = 16_000_000 # bytes
+
       # By the fields of a header; nil where all is counted.
       def self.of(raw)
         return nil if raw[:late_ns].zero?
@@ -26,8 +29,12 @@ module Heapline
       def words
         there = bytes ? "#{Units.bytes(bytes)} were there before" : "what was there before"
         verb = bytes ? "and have" : "has"
-        "counting began #{Units.duration(after)} after the program did: #{there} #{verb} no line, " \
-          "#{Units.bytes(bytes_freed)} of it freed since"
+        "counting began #{Units.duration(after)} after the program did: #{there} #{verb} no line, #{freed}"
+      end
+
+      # Has more been freed than there was? Then its birth came past heapline.
+      def passed_by?
+        !bytes.nil? && bytes_freed > (2 * bytes) + BEGINNING
       end
 
       # A sentence; nil where all is counted.
@@ -36,6 +43,15 @@ module Heapline
 
         takes, owner = uncovered.one? ? %w[takes its] : %w[take their]
         "not counted: what #{Inert.text(uncovered.join(", "))} #{takes} from an allocator of #{owner} own"
+      end
+
+      private
+
+      def freed
+        return "#{Units.bytes(bytes_freed)} of it freed since" unless passed_by?
+
+        "#{Units.bytes(bytes_freed)} without a line freed since: the program also takes memory that heapline does not " \
+          "count, by an address of malloc on its heap"
       end
     end
   end
