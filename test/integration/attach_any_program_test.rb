@@ -25,7 +25,8 @@ class AttachAnyProgramTest < Minitest::Test
   def test_it_is_attached_to_and_detached_from
     told = start_verifying("fl")
     told.tell(1000)
-    assert_match(/\Aattached to #{told.pid} \(verifying\): paused \d+\.\d ms; .+ there before/, say("attach", of: told).first)
+    assert_match(/\Aattached to #{told.pid} \(verifying\): paused \d+\.\d ms; .+ there before/,
+                 say("attach", of: told).first)
     told.tell(40)
     lost = snapshot(told).select { |site| site.bytes_allocated == 40 * 502 }
     assert_equal([[40, 0, "verifying"]], lost.map { |site| [site.allocations, site.frees, site.location.library] })

@@ -159,7 +159,8 @@ static int vm_is_gone(void) {
 
 /* A second one would change what the first is to do. */
 static int is_at_work(void) {
-    return wish.pid == getpid() && heapline_arrival.asked != __atomic_load_n(&heapline_arrival.answered, __ATOMIC_ACQUIRE);
+    return wish.pid == getpid() &&
+           heapline_arrival.asked != __atomic_load_n(&heapline_arrival.answered, __ATOMIC_ACQUIRE);
 }
 
 static void answer_at_once(int result) {

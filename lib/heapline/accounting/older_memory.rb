@@ -14,9 +14,6 @@ module Heapline
     OlderMemory = Struct.new(:counted_at, :after, :bytes, :frees, :bytes_freed, :uncovered, keyword_init: true) do
       include Frozen
 
-      # More of it is freed while counting begins: what other threads ask for in these milliseconds.
-      BEGINNING = 16_000_000 # bytes
-
       # By the fields of a header; nil where all is counted.
       def self.of(raw)
         return nil if raw[:late_ns].zero?
@@ -32,11 +29,6 @@ module Heapline
         "counting began #{Units.duration(after)} after the program did: #{there} #{verb} no line, #{freed}"
       end
 
-      # Has more been freed than there was? Then its birth came past heapline.
-      def passed_by?
-        !bytes.nil? && bytes_freed > (2 * bytes) + BEGINNING
-      end
-
       # A sentence; nil where all is counted.
       def uncovered_words
         return nil if uncovered.empty?
@@ -50,8 +42,13 @@ module Heapline
       def freed
         return "#{Units.bytes(bytes_freed)} of it freed since" unless passed_by?
 
-        "#{Units.bytes(bytes_freed)} without a line freed since: the program also takes memory that heapline does not " \
-          "count, by an address of malloc on its heap"
+        "#{Units.bytes(bytes_freed)} without a line freed since: the program also takes memory that heapline does " \
+          "not count, by an address of malloc on its heap"
+      end
+
+      # Has far more been freed than there was? What other threads ask for while counting begins is freed later, too.
+      def passed_by?
+        !bytes.nil? && bytes_freed > (2 * bytes) + 16_000_000
       end
     end
   end
