@@ -13,7 +13,7 @@ module Heapline
     # name => [its file, its class]
     COMMANDS = {
       "run" => ["accounting/run_command", "Accounting::RunCommand"],
-      "attach" => ["attach/attach_command", "Attach::AttachCommand"],
+      "attach" => ["recording/attach_command", "Recording::AttachCommand"],
       "detach" => ["attach/detach_command", "Attach::DetachCommand"],
       "env" => ["accounting/env_command", "Accounting::EnvCommand"],
       "report" => ["report/report_command", "Report::ReportCommand"],
@@ -43,7 +43,7 @@ module Heapline
       "leaks" => ["leaks/leaks_command", "Leaks::LeaksCommand"],
       "record" => ["recording/record_command", "Recording::RecordCommand"],
       "replay" => ["replay/replay_command", "Replay::ReplayCommand"],
-      "dump" => ["attach/dump_command", "Attach::DumpCommand"],
+      "dump" => ["corefile/dump_command", "Corefile::DumpCommand"],
       "core" => ["corefile/core_command", "Corefile::CoreCommand"],
       "doctor" => ["doctor/doctor_command", "Doctor::DoctorCommand"],
       "help" => ["cli/commands", "CLI::HelpCommand"],

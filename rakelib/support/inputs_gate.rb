@@ -11,7 +11,7 @@ module Tasks
     EXCEPTIONS = {
       "lib/heapline/files/input.rb" => "it is the reader",
       "lib/heapline/processes/twin_pipe.rb" => "a pipe of our own, which it made itself",
-      "lib/heapline/attach/dump_command.rb" => "a flight file's descriptor, for the tracer in C",
+      "lib/heapline/corefile/dump_command.rb" => "a flight file's descriptor, for the tracer in C",
       "lib/heapline/top/observer.rb" => "a flight file's descriptor, for the reader in C",
       "lib/heapline/growth/log/tree.rb" => "a flight file's descriptor, for the reader in C",
       "lib/heapline/growth/log/sinks.rb" => "the last byte of the log that it writes",

@@ -5,8 +5,8 @@ module Tasks
   # circle between rooms, and nothing but doors needs the command line. A folder that is no room is one thing wrong.
   class LibraryRoomsGate < Gate
     # What is below everything lies at the top: errors, extensions, version, clock.
-    ROOMS = %w[files figures terminal places table page command objects accounting processes growth heap corefile leaks
-               recording attach replay testing top web report doctor compat cli].freeze
+    ROOMS = %w[files figures terminal places table page command objects accounting attach processes growth heap corefile
+               leaks recording replay testing top web report doctor compat cli].freeze
     # Files that stand above all rooms: what programs require.
     DOORS = %w[auto capture capture/comparing checks cli format growth_reader heap_dump minitest mwrap rack railtie
                replay rspec rspec_task sidekiq test_task test_unit].freeze

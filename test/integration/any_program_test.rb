@@ -102,7 +102,7 @@ class AnyProgramTest < Minitest::Test
 
   def test_what_needs_a_vm_says_so_at_once
     while_cat_runs("--blocks") do |pid|
-      [%w[leaks], %w[trim], %w[stack], %w[pages], %w[code], %w[heap dump -o x.json]].each do |words|
+      [%w[stack], %w[pages], %w[code], %w[heap dump -o x.json]].each do |words|
         run_heapline(*words, pid.to_s, "--timeout", "1000")
         assert_match(/\Aheapline: no Ruby runs in process #{pid}, and only Ruby can answer this; .*\n\z/, @err)
         assert_equal 3, @status.exitstatus, words

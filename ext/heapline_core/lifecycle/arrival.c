@@ -11,7 +11,9 @@
 
 #include "flight/library.h"
 #include "heapline_core.h"
+#include "lifecycle/errand.h"
 #include "lifecycle/lifecycle.h"
+#include "platform/own_process.h"
 #include "platform/platform.h"
 #include "platform/probe.h"
 #include "platform/system_call.h"
@@ -88,15 +90,28 @@ static int start(void) {
     return 0;
 }
 
-static void job(void *unused) {
-    const int error = errno;
+static void carry_out(void) {
     const uint64_t before = hl_clock_ns(CLOCK_MONOTONIC);
-    (void)unused;
-    if (wish.pid != getpid()) return; /* a forked child, with its parent's job */
     heapline_arrival.result = wish.what == HL_ARRIVAL_START ? start() : hl_lifecycle_stop();
     heapline_arrival.pause_ns = hl_clock_ns(CLOCK_MONOTONIC) - before;
     __atomic_store_n(&heapline_arrival.answered, heapline_arrival.asked, __ATOMIC_RELEASE);
+}
+
+static void job(void *unused) {
+    const int error = errno;
+    (void)unused;
+    if (wish.pid == getpid()) carry_out(); /* else: a forked child, with its parent's job */
     errno = error;
+}
+
+/* ---- where no Ruby runs ---- */
+
+static void *work_alone(void *unused) {
+    (void)unused;
+    hl_guard_enter(&hl_thread);
+    carry_out();
+    heapline_arrival.pause_ns = 0; /* nobody waited */
+    return NULL;
 }
 
 /* ---- the way there ---- */
@@ -142,22 +157,57 @@ static int vm_is_gone(void) {
     return (vm && !*vm) || (here && !*here);
 }
 
-void hl_arrival_come(const char *text, uint64_t what, void *frame, int interrupted) {
-    const int error = errno;
-    if (!hl_ruby.rb_postponed_job_register_one || !hl_ruby.ruby_native_thread_p() || vm_is_gone()) {
-        heapline_arrival.result = -ESRCH;
-        heapline_arrival.answered = ++heapline_arrival.asked;
-        return;
-    }
+/* A second one would change what the first is to do. */
+static int is_at_work(void) {
+    return wish.pid == getpid() &&
+           heapline_arrival.asked != __atomic_load_n(&heapline_arrival.answered, __ATOMIC_ACQUIRE);
+}
+
+static void answer_at_once(int result) {
+    heapline_arrival.pause_ns = 0;
+    heapline_arrival.result = result;
+    __atomic_store_n(&heapline_arrival.answered, ++heapline_arrival.asked, __ATOMIC_RELEASE);
+}
+
+static int note(const char *text, uint64_t what) {
     const char *newline = strchr(text, '\n');
     const size_t length = strlen(text);
-    if (newline && length < TEXT_BYTES) {
-        memcpy(wish.options, text, length + 1);
-        wish.options[newline - text] = 0;
-        wish.frames = wish.options + (newline - text) + 1;
-        wish.what = what;
-        wish.pid = getpid();
-        heapline_arrival.asked++;
+    if (!newline || length >= TEXT_BYTES) return -E2BIG;
+    memcpy(wish.options, text, length + 1);
+    wish.options[newline - text] = 0;
+    wish.frames = wish.options + (newline - text) + 1;
+    wish.what = what;
+    wish.pid = getpid();
+    heapline_arrival.asked++;
+    return 0;
+}
+
+static int see_to_errand(uint32_t request) {
+    return hl_life == HL_LIFE_ACTIVE ? hl_errand_see_to(request) : -ESRCH;
+}
+
+/* With the guard entered. */
+static void come_alone(const char *text, uint64_t what) {
+    if (is_at_work()) return; /* who asks waits for an answer, and gets the first one's */
+    if ((what & ((1u << HL_ARRIVAL_BITS) - 1)) == HL_ARRIVAL_ERRAND)
+        return answer_at_once(see_to_errand((uint32_t)(what >> HL_ARRIVAL_BITS)));
+    int failed = note(text, what);
+    if (failed) return answer_at_once(failed);
+    failed = hl_own_thread_start(work_alone);
+    if (!failed) return;
+    heapline_arrival.asked--;
+    answer_at_once(failed);
+}
+
+void hl_arrival_come(const char *text, uint64_t what, void *frame, int interrupted) {
+    const int error = errno;
+    if (!hl_ruby.version) {
+        const int saved = hl_guard_enter(&hl_thread);
+        come_alone(text, what);
+        hl_guard_leave(&hl_thread, saved);
+    } else if (!hl_ruby.rb_postponed_job_register_one || !hl_ruby.ruby_native_thread_p() || vm_is_gone()) {
+        answer_at_once(-ESRCH);
+    } else if (note(text, what) == 0) {
         hl_ruby.rb_postponed_job_register_one(0, job, NULL);
         if (interrupted) bring_to_safe_point(((ucontext_t *)frame)->uc_mcontext.gregs);
     }

@@ -7,6 +7,8 @@
  * A2  Where that thread waits in Ruby, it is brought there: a system call that Ruby begins again returns EINTR; a
  *     thread that Ruby put to sleep is woken as Ruby wakes it for an interrupt. Elsewhere nothing is cut short, and the
  *     job waits.
+ *     Where no Ruby runs there are no safe points. The thread starts one of heapline's own, which does it while all
+ *     others go on, and may wait for their locks.
  * A3  Who asked reads the answer from `heapline_arrival`: `answered` follows `asked`. One is served at a time.
  */
 #ifndef HL_ARRIVAL_H
@@ -14,7 +16,9 @@
 
 #include <stdint.h>
 
-enum hl_arrival_what { HL_ARRIVAL_START = 1, HL_ARRIVAL_STOP = 2 };
+/* HL_ARRIVAL_ERRAND, where no Ruby runs: what the bits above HL_ARRIVAL_BITS ask for, as enum hl_request has them. Its
+ * answer says that it was begun. */
+enum hl_arrival_what { HL_ARRIVAL_START = 1, HL_ARRIVAL_STOP = 2, HL_ARRIVAL_ERRAND = 3, HL_ARRIVAL_BITS = 8 };
 
 /* text: the options of a start, a newline, and code that shows the frames of the VM (lib/heapline/accounting). frame:
  * where the thread goes on, a ucontext_t; interrupted: there it makes a system call again. */

@@ -30,7 +30,20 @@ static int trimmed_just_now(void) {
     return hl_flight_now() - hl_flight.header->figures.trim_ns < PAUSE_NS;
 }
 
+static uint32_t take_wanted(uint32_t bits) {
+    return __atomic_fetch_and(&wanted, ~bits, __ATOMIC_ACQ_REL) & bits;
+}
+
+/* What was asked for meanwhile was asked again by a reader who is answered now. */
+static void forget_leaks(void) {
+    __atomic_fetch_and(&hl_flight.header->request, ~(uint32_t)LEAKS, __ATOMIC_ACQ_REL);
+    take_wanted(LEAKS);
+}
+
+/* With Ruby, lost blocks are looked for in its job. */
 static void do_errands(uint32_t request) {
+    if (request & LEAKS) hl_leak_file_errand(request & LEAKS, forget_leaks);
+    if (!(request & ~(uint32_t)LEAKS)) return;
     if (request & HL_REQUEST_TRIM && !trimmed_just_now()) hl_allocator_trim();
     hl_allocator_measure((request & (HL_REQUEST_SURVEY | HL_REQUEST_TRIM)) != 0);
 }
@@ -45,6 +58,14 @@ static void *help(void *unused) {
         __atomic_store_n(&running, 0, __ATOMIC_SEQ_CST);
     } while (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) && !__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST));
     return NULL;
+}
+
+/* 0, or -errno: no thread can be made, and what it has taken stays as it was. */
+static int start_helper(void) {
+    if (!__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) || __atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST)) return 0;
+    const int failed = hl_own_thread_start(help);
+    if (failed) __atomic_store_n(&running, 0, __ATOMIC_SEQ_CST);
+    return failed;
 }
 
 static void answer(void) {
@@ -71,16 +92,6 @@ static void see_to_recording(int patient) {
     hl_recorder_end_turn();
 }
 
-static uint32_t take_wanted(uint32_t bits) {
-    return __atomic_fetch_and(&wanted, ~bits, __ATOMIC_ACQ_REL) & bits;
-}
-
-/* What was asked for meanwhile was asked again by a reader who is answered now. */
-static void forget_leaks(void) {
-    __atomic_fetch_and(&hl_flight.header->request, ~(uint32_t)LEAKS, __ATOMIC_ACQ_REL);
-    take_wanted(LEAKS);
-}
-
 static void run_errands(void) {
     if (take_wanted(HL_REQUEST_TWIN)) hl_twin_errand();
     const uint32_t leaks = take_wanted(LEAKS);
@@ -88,9 +99,7 @@ static void run_errands(void) {
     hl_object_heap_measure();
     hl_objects_settle();
     const int saved = hl_guard_enter(&hl_thread);
-    if (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) && !__atomic_exchange_n(&running, 1, __ATOMIC_SEQ_CST) &&
-        hl_own_thread_start(help))
-        __atomic_store_n(&running, 0, __ATOMIC_SEQ_CST); /* no thread can be made: its figures stay as they were */
+    start_helper();
     hl_guard_leave(&hl_thread, saved);
 }
 
@@ -157,6 +166,11 @@ int hl_errand_visit(int passes) {
     else if (request & RECORDING)
         see_to_recording(0);
     return jobs_are_run();
+}
+
+int hl_errand_see_to(uint32_t request) {
+    __atomic_fetch_or(&wanted, request, __ATOMIC_ACQ_REL);
+    return start_helper();
 }
 
 void hl_errand_after_fork_child(void) {

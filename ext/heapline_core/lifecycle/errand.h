@@ -7,7 +7,8 @@
  *
  * The request is seen inside malloc, or where Ruby reads a clock (at each GC, after a sleep), where neither Ruby nor
  * the allocator may be called. So the thread that sees it, one of Ruby's with the GVL, only registers a job; Ruby runs
- * it at its next safe point; and that starts the thread.
+ * it at its next safe point; and that starts the thread. In a program without Ruby another process has one of its
+ * threads start it (arrival.h).
  *
  * E1  There is one helper at a time. All signals are blocked in it; it owns no lane and is not counted.
  * E2  A request that an allocation without the GVL sees is dropped: who asks, asks again until it is answered.
@@ -33,6 +34,10 @@ void hl_errand_pass(void);
 
 /* In a visit (visit.h), with the guard entered; `passes`: this thread comes to a safe point. 0: no jobs are run. */
 int hl_errand_visit(int passes);
+
+/* What is asked of a program in which no Ruby runs jobs, as bits of enum hl_request: heapline's own thread sees to it.
+ * With the guard entered, where the allocator may be called. 0, or -errno: there can be no thread. */
+int hl_errand_see_to(uint32_t request);
 
 /* In a forked child, with the guard entered. */
 void hl_errand_after_fork_child(void);

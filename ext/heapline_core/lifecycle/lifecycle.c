@@ -376,10 +376,12 @@ static int make_ready(void) {
     return 0;
 }
 
+HL_EXPORT struct heapline_arrival heapline_arrival; /* see lifecycle/arrival.h; that one can ask is known here */
+
 static int is_wanted(void) {
     if (getauxval(AT_SECURE)) return 0;
     hl_options_read();
-    if (!hl_ruby_present() && !hl_options.any) return 0;
+    if (!hl_ruby_present() && !hl_options.any && !hl_loaded_late()) return 0;
     hl_jit_find();
     if (hl_options.nofollow && hl_options.top_pid && hl_options.top_pid != (uint32_t)getpid()) {
         hl_preload_withdraw();
@@ -388,14 +390,20 @@ static int is_wanted(void) {
     return 1;
 }
 
-/* A Ruby process that executes another program has ended as far as we are concerned. */
-static void stay_inert(void) {
+static void wait_to_be_started(void) {
+    forward_from_now_on(HL_LIFE_READY);
+    __atomic_store_n(&heapline_arrival.ready, 1, __ATOMIC_RELEASE);
+}
+
+/* A Ruby process that executes another program has ended as far as we are concerned. That one may be attached to. */
+static void stay_out(void) {
     char directory[HL_DIRECTORY_BYTES];
     const int saved = errno;
     become_inert();
     if (getauxval(AT_SECURE)) return;
     hl_options_directory(directory);
     hl_flight_remove_earlier(directory);
+    wait_to_be_started();
     errno = saved;
 }
 
@@ -424,21 +432,17 @@ static int begin_counting(void) {
     return 0;
 }
 
-HL_EXPORT struct heapline_arrival heapline_arrival; /* see lifecycle/arrival.h; that one can ask is known here */
-
 static void begin(void) {
     if (!is_wanted()) {
-        stay_inert();
-        return;
-    }
-    if (hl_options.off || hl_loaded_late()) {
-        forward_from_now_on(HL_LIFE_READY);
+        stay_out();
+    } else if (hl_options.off || hl_loaded_late()) {
+        wait_to_be_started();
     } else {
         hl_preload_put_first();
         const int failed = begin_counting();
         if (failed) hl_say("cannot start: %s: the program is not counted", strerror(-failed));
+        __atomic_store_n(&heapline_arrival.ready, 1, __ATOMIC_RELEASE);
     }
-    __atomic_store_n(&heapline_arrival.ready, 1, __ATOMIC_RELEASE);
 }
 
 /* ---- late start ---- */

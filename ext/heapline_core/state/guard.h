@@ -46,8 +46,8 @@ enum hl_life {
     HL_LIFE_STARTING = 1,  /* this very thread is resolving: serve it from the boot arena */
     HL_LIFE_WAITING = 2,   /* forwarding; libc has not set up the environment yet */
     HL_LIFE_ACTIVE = 3,    /* counting; the gate is open, unless a fork just closed it */
-    HL_LIFE_INERT = 4,     /* forwarding for ever: no Ruby, not wanted, or failed */
-    HL_LIFE_READY = 5,     /* forwarding, until it is started (HEAPLINE=off) */
+    HL_LIFE_INERT = 4,     /* forwarding for ever: set-user-ID, or failed */
+    HL_LIFE_READY = 5,     /* forwarding, until it is started: HEAPLINE=off, no Ruby, not to be followed */
     HL_LIFE_STOPPED = 6    /* forwarding, until it is started again; the flight is as it was */
 };
 extern enum hl_life hl_life;

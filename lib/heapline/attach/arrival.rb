@@ -15,6 +15,8 @@ module Heapline
       BYTES = 40
       START = 1
       STOP = 2
+      ERRAND = 3 # where no Ruby runs; above these bits, what is asked for
+      BITS = 8
       STEP = 0.001
       RTLD_NOW = 2
       MFD_CLOEXEC = 1
@@ -41,16 +43,18 @@ module Heapline
       end
 
       # Ask it; text: options, a newline, and code of Ruby that shows frames. Its Answer, or a Symbol: why there is
-      # none by `limit`. A library that is being loaded is seen before it can be asked.
+      # none by `limit`. A library that is being loaded is seen before it can be asked. Where no Ruby runs, any thread
+      # will do.
       def ask(what, text, limit)
         find
         before = await(limit) { read.then { |now| now if now.ready == 1 } } or return :not_loaded
 
-        result = @call.make(@function, text, number: what, limit: limit)
+        ruby = @code.ruby?
+        result = @call.make(@function, text, number: what, any: !ruby, limit: limit)
         return result unless result == :injected
 
         answer = await(limit) { read.then { |now| now if now.answered != before.answered } }
-        answer || (read.waits_elsewhere.zero? ? :late : :elsewhere)
+        answer || (ruby ? late : :slow)
       rescue SystemCallError
         :gone
       end
@@ -61,6 +65,10 @@ module Heapline
       end
 
       private
+
+      def late
+        read.waits_elsewhere.zero? ? :late : :elsewhere
+      end
 
       def call(function, text, number, limit)
         @call.make(@code.address_of(function), text, number: number, any: true, limit: limit)

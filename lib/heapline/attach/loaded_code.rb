@@ -83,6 +83,10 @@ module Heapline
         !named(/\Ald-musl|\Alibc\.musl|\Alibc\.so\z/).nil?
       end
 
+      def ruby?
+        has?("ruby_version")
+      end
+
       # Does any object export that name?
       def has?(name)
         !address_of(name).nil?

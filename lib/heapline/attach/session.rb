@@ -18,6 +18,8 @@ module Heapline
       class Nothing < Error; end
 
       ALREADY = -Errno::EALREADY::Errno
+      # enum hl_request of ext/heapline_core/flight/flight_layout.h, what a program without Ruby can be asked.
+      REQUESTS = { survey: 1 << 2, trim: 1 << 3, leaks: 1 << 8, since: 1 << 9, reachable: 1 << 10 }.freeze
       REASONS = {
         forbidden: "ptrace is forbidden here; in a container: docker run --cap-add SYS_PTRACE",
         gone: "it ended",
@@ -26,6 +28,7 @@ module Heapline
         not_loaded: "its loader did not load heapline's library, or has not finished",
         no_room: "its main thread has no room on its stack",
         unsafe: "its main thread came to no safe place (it waits for a lock, handles a signal, or ends); try again",
+        slow: "it has not done it in time; the command takes effect when it has",
         elsewhere: "its main thread waits in a library, not in Ruby; the command takes effect when that returns",
         late: "its main thread did not come to a safe point of Ruby; the command takes effect at the next one"
       }.freeze
@@ -60,6 +63,18 @@ module Heapline
         check(answer)
         "detached from #{title}: paused #{paused(arrival)}; what it held then: heapline report #{@pid}"
       rescue SystemCallError, InputError
+        fail_with("does not answer: #{REASONS.fetch(:gone)}")
+      end
+
+      # Where no Ruby runs: have a thread of heapline's own begin what is asked for, names of REQUESTS. Raises Error.
+      def errand(*requests)
+        @target.check(Clock.now + @timeout)
+        _, answer = ask(Arrival::ERRAND + (REQUESTS.values_at(*requests).sum << Arrival::BITS), "\n")
+        return if answer.result.zero?
+
+        error = SystemCallError.new(nil, -answer.result)
+        fail_with(error.is_a?(Errno::ESRCH) ? "is not counted any more" : "can start no thread: #{Error.reason(error)}")
+      rescue SystemCallError
         fail_with("does not answer: #{REASONS.fetch(:gone)}")
       end
 

@@ -169,7 +169,6 @@ module Heapline
         reason = passing and return reason
         return "has musl as its C library; heapline needs glibc there" if @code.musl?
         return "is linked statically: nothing can be loaded into it; start it with heapline" unless loads?
-        return "runs no Ruby" unless @code.has?("ruby_version")
 
         allocator_reason || namespace_reason
       end

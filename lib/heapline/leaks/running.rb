@@ -3,6 +3,7 @@
 require_relative "../clock"
 require_relative "../files/input"
 require_relative "../accounting/flight"
+require_relative "../attach/session"
 require_relative "../command/base"
 require_relative "../processes/running_process"
 require_relative "../processes/visit"
@@ -22,11 +23,13 @@ module Heapline
       attr_reader :texts
 
       def initialize(words, env, err, since: false, reachable: false, timeout: TIMEOUT)
-        @entry = Processes::RunningProcess.find(words, env, dead: "its blocks are gone", ruby: true)
+        @entry = Processes::RunningProcess.find(words, env, dead: "its blocks are gone")
         @asked = [since ? true : false, reachable ? true : false]
+        @env = env
         @err = err
         @timeout = timeout
-        check(Accounting::Flight.header(@entry.path))
+        check(header = Accounting::Flight.header(@entry.path))
+        @ruby = !header[:ruby].empty? || header[:allocator].empty?
         @texts = [[answer, path]]
       end
 
@@ -59,7 +62,7 @@ module Heapline
 
           ask
           sleep STEP
-          @visit.look unless begun?
+          @visit.look if @ruby && !begun?
         end
         Input.bytes(path, pipe: false)
       ensure
@@ -74,9 +77,17 @@ module Heapline
       def ask
         return if begun? || now < @again.to_f
 
-        Native.request_leaks(@entry.path, *@asked)
+        request
         say_waiting if @again
         @again = now + AGAIN
+      end
+
+      def request
+        return Native.request_leaks(@entry.path, *@asked) if @ruby
+
+        since, reachable = @asked
+        wishes = [:leaks, (:since if since), (:reachable if reachable)].compact
+        Attach::Session.new(@entry.pid, env: @env, timeout: @timeout).errand(*wishes)
       end
 
       def begun?

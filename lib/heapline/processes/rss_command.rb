@@ -21,7 +21,7 @@ module Heapline
 
       def call(argv)
         entry = RunningProcess.find(parse(argv), @env, dead: "it has no RSS", answers: false)
-        FiguresInquiry.new(entry).ask(timeout: timeout, survey: !@options[:no_survey])
+        ask(entry)
         snapshot = parts? ? Accounting::Flight.read(entry.path) : Accounting::Flight.totals(entry.path)
         ledger = Ledger.read(snapshot, drill: parts?)
         raise Error, "process #{entry.pid} ended, or /proc/#{entry.pid}/smaps may not be read" unless ledger
@@ -37,6 +37,14 @@ module Heapline
         define_format(parser, %w[text json], "text, or json, which has the parts too")
         define_timeout(parser)
         parser.on("--no-survey", "do not let glibc go through its free blocks") { @options[:no_survey] = true }
+      end
+
+      def ask(entry)
+        FiguresInquiry.new(entry, env: @env).ask(timeout: timeout, survey: !@options[:no_survey])
+      rescue FlightError
+        raise
+      rescue Error
+        nil # it cannot be asked
       end
 
       # Without the process's own figures the ledger only says less.
@@ -122,7 +130,7 @@ module Heapline
       end
 
       def unknown(snapshot, ledger)
-        return nil if ledger.figures.objects_at
+        return nil if ledger.figures.objects_at || !snapshot.ruby?
 
         "The object heap is not known: process #{snapshot.pid} has not answered, since it allocates nothing (idle or " \
           "stopped). Its pages are in the remainder, or count as held by malloc."

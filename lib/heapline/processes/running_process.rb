@@ -45,7 +45,7 @@ module Heapline
         return if allocator.empty? || !version.empty?
 
         raise Error, "no Ruby runs in process #{entry.pid}, and only Ruby can answer this; report, top, rss, " \
-                     "baseline and record need no Ruby"
+                     "baseline, record, leaks and trim need no Ruby"
       end
       private_class_method :check_ruby
 

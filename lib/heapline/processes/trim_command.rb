@@ -20,8 +20,8 @@ module Heapline
       SUMMARY = "Make a process give freed memory back to the kernel"
 
       def call(argv)
-        entry = RunningProcess.find(parse(argv), @env, dead: "it has nothing to give back", ruby: true)
-        inquiry = FiguresInquiry.new(entry)
+        entry = RunningProcess.find(parse(argv), @env, dead: "it has nothing to give back")
+        inquiry = FiguresInquiry.new(entry, env: @env)
         figures = inquiry.ask(timeout: timeout, trim: true)
         raise Error, problem(entry, inquiry.why) unless figures
 

@@ -2,19 +2,19 @@
 
 require "tempfile"
 require_relative "../accounting/flight_directory"
+require_relative "../attach/call"
+require_relative "../attach/target"
 require_relative "../clock"
 require_relative "../command/base"
-require_relative "../corefile/core_writer"
 require_relative "../figures/typed"
 require_relative "../figures/units"
 require_relative "../files/output_file"
 require_relative "../heap/dump_command"
 require_relative "../terminal/progress"
-require_relative "call"
-require_relative "target"
+require_relative "core_writer"
 
 module Heapline
-  module Attach
+  module Corefile
     # `heapline dump PID -o FILE`: the core of a process that runs on, as a copy of it has it.
     class DumpCommand < Command::Base
       USAGE_LINE = "dump [options] PID -o FILE"
@@ -66,7 +66,7 @@ module Heapline
 
       def dump(pid)
         limit = Clock.now + @options.fetch(:timeout, TIMEOUT)
-        @target = Target.new(pid, @env).check_stoppable(limit)
+        @target = Attach::Target.new(pid, @env).check_stoppable(limit)
         with_flight(pid) do |flight|
           sleep PAUSE while (done = copy(flight)) == :unsafe && Clock.now < limit
           refuse("came to no safe moment (its threads are in signal handlers); try again") if done == :unsafe
@@ -101,7 +101,7 @@ module Heapline
         Native.copy_process(@target.pid, @target.memory, code,
                             *(flight || [nil, nil])) do |pid, threads, stopped_ns, flight_bytes|
           kept = flight && flight_bytes.positive? ? [flight[1], flight_bytes, flight[0].stat] : nil
-          say(write(Corefile::CoreWriter.new(pid, pid: @target.pid, threads: threads, flight: kept)), stopped_ns)
+          say(write(CoreWriter.new(pid, pid: @target.pid, threads: threads, flight: kept)), stopped_ns)
         end
       end
 
@@ -125,7 +125,7 @@ module Heapline
 
       def code
         libc = @target.code.libc
-        found = [libc.find(SYSTEM_CALL), libc.find(Call::RETURNING), libc.address_of("_exit")]
+        found = [libc.find(SYSTEM_CALL), libc.find(Attach::Call::RETURNING), libc.address_of("_exit")]
         found.all? ? found : refuse("has an unknown C library")
       end
     end

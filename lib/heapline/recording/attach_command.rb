@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
+require_relative "../attach/tree"
 require_relative "../command/base"
-require_relative "session"
-require_relative "tree"
+require_relative "running"
 
 module Heapline
-  module Attach
+  class Recording
     # `heapline attach PID`: a process that runs is counted from now on.
     class AttachCommand < Command::Base
-      include Tree
+      include Attach::Tree
 
       USAGE_LINE = "attach [options] PID"
       SUMMARY = "Count a running process from now on"
@@ -37,8 +37,7 @@ module Heapline
       # Until the process ends, or this command is interrupted.
       def record(words)
         @out.flush
-        require_relative "../recording/running"
-        Recording::Running.new(words, env: @env, err: @err, output: @options[:record], objects: @options[:objects]).call
+        Running.new(words, env: @env, err: @err, output: @options[:record], objects: @options[:objects]).call
       end
     end
   end
