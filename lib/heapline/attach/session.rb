@@ -74,7 +74,7 @@ module Heapline
 
         error = SystemCallError.new(nil, -answer.result)
         fail_with(error.is_a?(Errno::ESRCH) ? "is not counted any more" : "can start no thread: #{Error.reason(error)}")
-      rescue SystemCallError
+      rescue SystemCallError, InputError
         fail_with("does not answer: #{REASONS.fetch(:gone)}")
       end
 
