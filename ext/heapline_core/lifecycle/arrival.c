@@ -15,15 +15,15 @@
 #include "lifecycle/lifecycle.h"
 #include "platform/own_process.h"
 #include "platform/platform.h"
-#include "platform/probe.h"
 #include "platform/system_call.h"
 #include "state/guard.h"
+#include "vm/native_walk.h"
 #include "vm/ruby_sleep.h"
 #include "vm/ruby_vm.h"
 
 enum {
     TEXT_BYTES = 4096,
-    NEAR_WORDS = 64,  /* of the stack, that the C library may take up in a wait */
+    NEAR_FRAMES = 16, /* of the C library's, in a wait */
     SYSCALL_BYTES = 2 /* of the instruction */
 };
 
@@ -116,26 +116,16 @@ static void *work_alone(void *unused) {
 
 /* ---- the way there ---- */
 
-/* What stands behind a call, and so may be a return address. */
-static int follows_call(uintptr_t address) {
-    static const int lengths[] = {2, 3, 6, 7}; /* of calls through registers and memory */
-    uint8_t code[8];
-    if (hl_probe(code, (const void *)(address - 7), 7)) return 0;
-    if (code[2] == 0xe8) return 1;
-    for (unsigned i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
-        if (code[7 - lengths[i]] == 0xff && (code[8 - lengths[i]] >> 3 & 7) == 2) return 1;
-    return 0;
-}
-
 /* Is Ruby's VM the first caller of the C library, on whose frames the stack begins? Else it waits for somebody else. */
 static int waits_in_ruby(const greg_t *registers) {
-    const void *library = hl_library_map((uintptr_t)registers[REG_RIP]),
-               *vm = hl_library_map((uintptr_t)hl_ruby.rb_thread_current);
-    for (int i = 0; i < NEAR_WORDS; i++) {
-        uintptr_t word;
-        if (hl_probe(&word, (const uintptr_t *)registers[REG_RSP] + i, sizeof(word))) return 0;
-        const void *found = follows_call(word) ? hl_library_map(word) : NULL;
-        if (found && found != library) return found == vm;
+    struct hl_registers at = {(uintptr_t)registers[REG_RIP], (uintptr_t)registers[REG_RSP],
+                              (uintptr_t)registers[REG_RBP]};
+    const void *library = hl_library_map(at.pc), *vm = hl_library_map((uintptr_t)hl_ruby.rb_thread_current);
+    if (hl_unwind_create()) return 0;
+    hl_native_begin(&hl_thread, at.rsp);
+    for (int i = 0; i < NEAR_FRAMES && hl_native_step(&hl_thread, &at) == HL_NATIVE_CALLER; i++) {
+        const void *found = hl_library_map(at.pc);
+        if (found != library) return found == vm;
     }
     return 0;
 }
