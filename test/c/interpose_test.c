@@ -457,7 +457,7 @@ static void what_a_threads_start_allocates_has_no_line(void) {
 /* ---- what is not ours ---- */
 
 static void without_ruby_nothing_is_counted(void) {
-    CHECK_EQUAL(hl_life, HL_LIFE_INERT);
+    CHECK_EQUAL(hl_life, HL_LIFE_READY);
     void *block = keep(malloc(100));
     CHECK(malloc_usable_size(block) >= 100);
     free(realloc(block, 300));

@@ -194,12 +194,14 @@ class CoreJemallocTest < Minitest::Test
     end
   end
 
-  # Wherever it ends there is an answer, and it says what is missing.
+  # Wherever it ends it says what is missing; where all of Ruby's heap is, there is no answer.
   def test_a_core_that_is_cut
     with_core do |core, allocated|
       [3, 2].each do |parts|
         File.truncate(core, File.size(core) * (parts - 1) / parts)
         out, err, status = Open3.capture3(*HEAPLINE, "core", core, "--json", "--top", "0")
+        next assert_match(/neither heapline nor objects of Ruby/, err) if status.exitstatus == 3
+
         assert_equal ["", 1], [err, status.exitstatus]
         answer = JSON.parse(out)
         refute_empty answer["problems"]

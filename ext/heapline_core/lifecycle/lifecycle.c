@@ -529,7 +529,7 @@ int hl_lifecycle_stop(void) {
 }
 
 HL_COLD void hl_lifecycle_step(void) {
-    if (hl_life == HL_LIFE_STOPPED) hl_gate.forwards = 1; /* a child: its gate was wiped */
+    if (hl_life == HL_LIFE_STOPPED || hl_life == HL_LIFE_READY) hl_gate.forwards = 1; /* a child: its gate was wiped */
     if (hl_life != HL_LIFE_WAITING && hl_life != HL_LIFE_ACTIVE) return;
     if (hl_life == HL_LIFE_WAITING && environ) {
         const int saved = hl_guard_enter(&hl_thread);

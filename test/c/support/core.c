@@ -53,6 +53,7 @@ void core_start(const char *ruby_version, const char *options) {
     setenv("HEAPLINE_DIR", directory, 1);
     unsetenv("HEAPLINE_TOP");
     hl_life = HL_LIFE_WAITING;
+    hl_gate.forwards = 0; /* this program is none that is counted from its start */
     hl_lifecycle_step();
     if (hl_life != HL_LIFE_ACTIVE) abort();
 }
