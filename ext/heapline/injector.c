@@ -63,7 +63,7 @@ static int is_in_exit(const struct rbhl_injection *asked, uint64_t word) {
 }
 
 /* Is there the context of a signal's handler on its stack, or the call that ends the process? */
-static int is_in_handler(struct work *work) {
+static int is_in_handler_or_end(struct work *work) {
     const pid_t thread = work->asked->thread;
     const uint64_t from = work->state.registers.rsp & ~(uint64_t)7;
     for (uint64_t at = from; at < from + SCANNED; at += (uint64_t)CHUNK_WORDS * sizeof(*work->words)) {
@@ -126,7 +126,7 @@ static enum rbhl_injected enter(struct work *work) {
     const int interrupted = rbhl_was_interrupted(&registers),
               waits = asked->system_call ? interrupted : waits_safely(&registers);
     if (!waits && (interrupted || is_avoided(asked, registers.rip))) return RBHL_INJECT_UNSAFE;
-    if (rbhl_has_signal(asked->thread) || is_in_handler(work)) return RBHL_INJECT_UNSAFE;
+    if (rbhl_has_signal(asked->thread) || is_in_handler_or_end(work)) return RBHL_INJECT_UNSAFE;
     if (!has_room(work)) return RBHL_INJECT_NO_ROOM;
     failed = rbhl_frame_build(&work->state, waits, asked->returning, asked->text, asked->text_bytes, &work->frame);
     if (failed) return RBHL_INJECT_FORBIDDEN;

@@ -9,8 +9,8 @@
  *     needs gives it back.
  * I3  It is called at a safe place alone: in a system call that waits, of those that no allocator or loader makes, or
  *     in code outside of `avoided` (C library, loader, what defines malloc); in no handler of a signal, and not in the
- *     end of the process (exit), where what is called may be gone; with no signal
- *     on its way; with room on its stack. Elsewhere the thread is let go at once, and who called tries again.
+ *     end of the process (exit), where what is called may be gone; with no signal on its way; with room on its stack.
+ *     Elsewhere the thread is let go at once, and who called tries again.
  * I4  What is called is still there: the process has not begun another program since its code was looked for. The
  *     memory that was opened before that is then gone.
  * I5  Signals wait while the function runs. The system call is made again as the kernel would have; what the kernel

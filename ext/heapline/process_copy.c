@@ -214,8 +214,9 @@ static void take_away(struct rbhl_process_copy *copy) {
             if (thread) rbhl_trace_let_go(thread, status);
             continue;
         }
-        rbhl_enter(&call);
+        const enum rbhl_injected entered = rbhl_enter(&call);
         rbhl_trace_let_go(thread, status);
+        if (entered == RBHL_INJECT_REPLACED) return; /* none of them will ever do it */
         nanosleep(&PAUSE, NULL);
     }
 }

@@ -2,7 +2,6 @@
 #include "account/inheritance.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -10,6 +9,7 @@
 
 #include "flight/flight.h"
 #include "platform/own_memory.h"
+#include "platform/own_process.h"
 #include "platform/system_call.h"
 #include "state/birth_clock.h"
 
@@ -59,7 +59,7 @@ static int is_needed(const struct hl_inheritance *inheritance, uint64_t now) {
     const uint32_t pid = hl_load32(&inheritance->pid);
     if (hl_load32(&inheritance->over)) return 0;
     if (!pid) return now - inheritance->prepared < PATIENCE_SECONDS;
-    return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+    return !hl_process_gone(pid);
 }
 
 static struct hl_inheritance *inheritance_of(uintptr_t child) {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "flight/left_files.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "flight/flight.h"
+#include "platform/own_process.h"
 #include "platform/text.h"
 #include "state/options.h"
 
@@ -26,10 +25,6 @@ _Static_assert(sizeof(struct children) <= HL_PAGE_SIZE, "one page");
 static struct children *children(void) {
     const uint32_t page = hl_load32(&hl_flight.header->left_files);
     return page && !hl_options.keep && hl_flight_directory() ? hl_flight_page(page) : NULL;
-}
-
-static int has_ended(const struct child *child) {
-    return kill((pid_t)child->pid, 0) && errno == ESRCH;
 }
 
 /* As its file says; HL_STATE_EXITED where there is none any more. */
@@ -55,17 +50,21 @@ static void take_away(struct child *child, int killed) {
 
 void hl_left_files_tend(void) {
     struct children *some = children();
+    for (uint32_t i = 0; some && i < HL_LEFT_FILES; i++)
+        if (some->list[i].pid && hl_process_gone(some->list[i].pid)) take_away(&some->list[i], 0);
+}
+
+void hl_left_files_before_fork(void) {
+    hl_left_files_tend();
     if (!hl_flight.header->left_files && hl_flight_directory())
         hl_flight.header->left_files = hl_flight_pages_of_counts(1);
-    for (uint32_t i = 0; some && i < HL_LEFT_FILES; i++)
-        if (some->list[i].pid && has_ended(&some->list[i])) take_away(&some->list[i], 0);
 }
 
 /* Of the next one that has ended; NULL where all run. */
 static struct child *take_place(struct children *some) {
     for (uint32_t i = 0; i < HL_LEFT_FILES; i++) {
         struct child *place = &some->list[__atomic_fetch_add(&some->told, 1, __ATOMIC_RELAXED) % HL_LEFT_FILES];
-        if (place->pid && !has_ended(place)) continue;
+        if (place->pid && !hl_process_gone(place->pid)) continue;
         if (place->pid) take_away(place, 1);
         place->pid = 0;
         return place;

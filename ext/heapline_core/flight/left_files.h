@@ -11,7 +11,10 @@
 
 enum { HL_LEFT_FILES = 31 };
 
-/* In the parent, in the turn to fork or at its end. */
+/* In the parent, in the turn to fork: take away, and have room for what the child will tell. */
+void hl_left_files_before_fork(void);
+
+/* Take away. */
 void hl_left_files_tend(void);
 
 /* In the child, while the parent's flight is still the one that is mapped. */

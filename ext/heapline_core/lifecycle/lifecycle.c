@@ -214,7 +214,7 @@ static void before_fork(void) {
     const int saved = hl_guard_enter(&hl_thread);
     wait_for_turn_to_fork();
     hl_site_table_before_fork();
-    hl_left_files_tend();
+    hl_left_files_before_fork();
     hl_inheritance_prepare();
     errno = saved;
 }

@@ -185,8 +185,12 @@ static char state_of(uint32_t pid) {
     return behind && behind[1] == ' ' ? behind[2] : 0;
 }
 
+int hl_process_gone(uint32_t pid) {
+    return kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
 int hl_process_ended(uint32_t pid) {
-    if (kill((pid_t)pid, 0) && errno == ESRCH) return 1;
+    if (hl_process_gone(pid)) return 1;
     const char state = state_of(pid);
     return state == 'Z' || state == 'X';
 }

@@ -38,6 +38,9 @@ void hl_own_process_start(const struct hl_own_process *process);
 /* Start a detached thread with all signals blocked. 0 or -errno. With the guard entered. */
 int hl_own_thread_start(void *(*work)(void *unused));
 
+/* 1: there is no process of this pid. From anywhere. */
+int hl_process_gone(uint32_t pid);
+
 /* 1: there is no process of this pid, or it has ended and its parent has not asked for its status yet. From anywhere.
  */
 int hl_process_ended(uint32_t pid);
