@@ -51,7 +51,7 @@ module Heapline
         check(answer)
         "attached to #{title}: paused #{paused(arrival)}; #{older}; next: heapline top #{@pid}"
       rescue SystemCallError, InputError
-        fail_with("does not answer: #{REASONS.fetch(:gone)}")
+        fail_unanswered(:gone)
       end
 
       # End it. What is said of that (String); raises Error.
@@ -63,7 +63,7 @@ module Heapline
         check(answer)
         "detached from #{title}: paused #{paused(arrival)}; what it held then: heapline report #{@pid}"
       rescue SystemCallError, InputError
-        fail_with("does not answer: #{REASONS.fetch(:gone)}")
+        fail_unanswered(:gone)
       end
 
       # Where no Ruby runs: have a thread of heapline's own begin what is asked for, names of REQUESTS. Raises Error.
@@ -75,7 +75,7 @@ module Heapline
         error = SystemCallError.new(nil, -answer.result)
         fail_with(error.is_a?(Errno::ESRCH) ? "is not counted any more" : "can start no thread: #{Error.reason(error)}")
       rescue SystemCallError, InputError
-        fail_with("does not answer: #{REASONS.fetch(:gone)}")
+        fail_unanswered(:gone)
       end
 
       private
@@ -85,7 +85,7 @@ module Heapline
         arrival = Arrival.new(@pid, @target.memory, @target.code)
         loaded = @target.code.core ? :injected : arrival.load(Command::Installation.core, limit)
         answer = loaded == :injected ? arrival.ask(what, text, limit) : loaded
-        fail_with("does not answer: #{REASONS.fetch(@target.gone? ? :gone : answer)}") if answer.is_a?(Symbol)
+        fail_unanswered(@target.gone? ? :gone : answer) if answer.is_a?(Symbol)
         [arrival, answer]
       end
 
@@ -121,6 +121,11 @@ module Heapline
 
       def frames
         Accounting::LateStart::FRAMES
+      end
+
+      # why: a key of REASONS
+      def fail_unanswered(why)
+        fail_with("does not answer: #{REASONS.fetch(why)}")
       end
 
       def fail_with(reason, kind = Error)

@@ -61,7 +61,10 @@ module Heapline
       # Has it ended? Its files go before its state says so.
       def gone?
         state = Accounting::ProcessIdentity.stat(pid)&.first
-        state.nil? || "ZX".include?(state) || File.readlink("/proc/#{pid}/exe").empty?
+        return true if state.nil? || "ZX".include?(state)
+
+        File.readlink("/proc/#{pid}/exe")
+        false
       rescue Errno::ENOENT, Errno::ESRCH
         true
       rescue SystemCallError

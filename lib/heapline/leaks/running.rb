@@ -29,7 +29,7 @@ module Heapline
         @err = err
         @timeout = timeout
         check(header = Accounting::Flight.header(@entry.path))
-        @ruby = !header[:ruby].empty? || header[:allocator].empty?
+        @ruby = !Processes::RunningProcess.without_ruby?(header)
         @texts = [[answer, path]]
       end
 

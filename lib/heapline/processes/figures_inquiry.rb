@@ -5,6 +5,7 @@ require_relative "../accounting/own_figures"
 require_relative "../accounting/flight"
 require_relative "../accounting/flight_directory"
 require_relative "../attach/session"
+require_relative "running_process"
 require_relative "visit"
 
 module Heapline
@@ -32,7 +33,7 @@ module Heapline
       def ask(timeout:, survey: false, trim: false)
         @visit = Visit.new(@entry)
         header = Accounting::Flight.header(@entry.path)
-        return ask_without_ruby(header, timeout, survey, trim) if without_ruby?(header)
+        return ask_without_ruby(header, timeout, survey, trim) if RunningProcess.without_ruby?(header)
 
         before = request(survey, trim)
         wanted = wanted(before[:allocator], survey, trim)
@@ -50,11 +51,6 @@ module Heapline
       end
 
       private
-
-      # The core notes the allocator when it has looked for Ruby.
-      def without_ruby?(header)
-        header[:ruby].empty? && !header[:allocator].empty?
-      end
 
       # It is stopped for that, so not for figures that are taken again and again.
       def ask_without_ruby(before, timeout, survey, trim)

@@ -39,10 +39,13 @@ module Heapline
       end
       private_class_method :check_counted
 
-      # The core notes the allocator when it has looked for Ruby.
+      # header: of Flight.header. The core notes the allocator when it has looked for Ruby.
+      def self.without_ruby?(header)
+        header[:ruby].empty? && !header[:allocator].empty?
+      end
+
       def self.check_ruby(entry, header)
-        version, allocator = header.values_at(:ruby, :allocator)
-        return if allocator.empty? || !version.empty?
+        return unless without_ruby?(header)
 
         raise Error, "no Ruby runs in process #{entry.pid}, and only Ruby can answer this; report, top, rss, " \
                      "baseline, record, leaks and trim need no Ruby"
