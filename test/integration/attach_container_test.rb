@@ -4,6 +4,7 @@ require "test_helper"
 require "json"
 require "rbconfig"
 require "support/accounted"
+require "support/keeping"
 
 # `heapline attach` and a process in a container, made by a runtime that Docker and Kubernetes use, with the
 # capabilities that Docker gives: from outside, and from inside the container.
@@ -14,18 +15,6 @@ class AttachContainerTest < Minitest::Test
                     SYS_CHROOT KILL AUDIT_WRITE].map { |name| "CAP_#{name}" }.freeze
   # Of this machine's files a container sees these.
   SEEN = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", RbConfig::CONFIG["prefix"]].uniq.freeze
-  PROGRAM = <<~RUBY
-    $kept = []
-    $stdout.sync = true
-    def keep(bytes) = $kept << ("x" * bytes)
-    puts "ready"
-    while (line = $stdin.gets)
-      keep(line.to_i)
-      puts $kept.size
-    end
-    puts "end"
-  RUBY
-
   def setup
     super
     skip "only root may make a container" unless Process.euid.zero?
@@ -117,7 +106,7 @@ class AttachContainerTest < Minitest::Test
 
   def write_bundle(command, seen)
     FileUtils.mkdir_p([path("bundle/rootfs"), path("app")])
-    File.write(path("app/program.rb"), PROGRAM)
+    File.write(path("app/program.rb"), Keeping.program)
     File.write(path("bundle/config.json"), JSON.generate(configuration(command, seen)))
   end
 

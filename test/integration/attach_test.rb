@@ -3,6 +3,7 @@
 require "test_helper"
 require "support/accounted"
 require "support/flight_run"
+require "support/keeping"
 require "support/native_programs"
 require "pathname"
 require "heapline/attach/session"
@@ -13,18 +14,7 @@ class AttachTest < Minitest::Test
 
   # What it is told to do it does; all threads but the first do as `beside` says. What it keeps is on line 3.
   def program_that(beside)
-    program(<<~RUBY)
-      $kept = []
-      $stdout.sync = true
-      def keep(bytes) = $kept << ("x" * bytes)
-      #{beside}
-      puts "ready"
-      while (line = $stdin.gets)
-        keep(line.to_i)
-        puts $kept.size
-      end
-      puts "end"
-    RUBY
+    program(Keeping.program(beside))
   end
 
   BESIDE = {

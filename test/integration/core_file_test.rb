@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "json"
-require "open3"
 require "tmpdir"
 require "heapline/accounting/flight"
+require "support/core_files"
 require_relative "../fuzz/core_sample"
 
 # `heapline core FILE` tells of a core what `heapline report PID` told of the process before, to the byte.
 class CoreFileTest < Minitest::Test
+  include CoreFiles
+
   # Small, large and mapped blocks, aligned ones, of several arenas; some are freed.
   PROGRAM = <<~'RUBY'
     kept = Array.new(3000) { |i| "x" * (100 + i) }
@@ -21,23 +22,10 @@ class CoreFileTest < Minitest::Test
     $stdout.syswrite("ready\n")
     $stdin.gets
   RUBY
-  EXE = File.expand_path("../../exe/heapline", __dir__)
-  HEAPLINE = [RbConfig.ruby, EXE].freeze
-
-  def setup
-    usage = system("gcore", out: File::NULL, err: File::NULL)
-    skip "gdb is not installed: script/setup --develop" if usage.nil?
-  end
 
   def run_heapline(*words)
     out, err, status = Open3.capture3(*HEAPLINE, *words)
     [out, err, status.exitstatus]
-  end
-
-  def json(*words)
-    out, err, status = run_heapline(*words, "--json", "--top", "0")
-    assert_equal ["", 0], [err, status]
-    JSON.parse(out)
   end
 
   # location => [bytes, blocks] of what lives
@@ -55,8 +43,7 @@ class CoreFileTest < Minitest::Test
       IO.popen([env, *HEAPLINE, RbConfig.ruby, program], "r+") do |io|
         io.gets
         report = JSON.parse(IO.popen([env, *HEAPLINE, "report", io.pid.to_s, "--json", "--top", "0"], &:read))
-        system("gcore", "-o", File.join(dir, "core"), io.pid.to_s, out: File::NULL, err: File::NULL)
-        yield report, File.join(dir, "core.#{io.pid}"), Dir[File.join(dir, "flights/*.flight")].first
+        yield report, gcore(io.pid, dir), Dir[File.join(dir, "flights/*.flight")].first
         io.puts
       end
     end
@@ -64,7 +51,7 @@ class CoreFileTest < Minitest::Test
 
   def test_it_tells_what_the_report_told
     with_core do |report, core, flight|
-      assert_equal live(report), live(json("core", core))
+      assert_equal live(report), live(core_json(core))
       of_another_process(core, flight)
       cut_anywhere(core, report)
       without_its_flight(core, flight)
@@ -75,7 +62,7 @@ class CoreFileTest < Minitest::Test
   def test_lines_in_the_core_and_blocks_with_tails
     with_core("HEAPLINE" => "quiet,blocks,core") do |report, core, flight|
       File.unlink(flight)
-      assert_equal live(report), live(json("core", core))
+      assert_equal live(report), live(core_json(core))
     end
   end
 
@@ -159,15 +146,13 @@ class CoreFileTest < Minitest::Test
   def with_planted(*command)
     Dir.mktmpdir("heapline-core") do |dir|
       File.write(program = File.join(dir, "program.rb"), PLAIN)
-      File.write(source = File.join(dir, "planted.c"), LIBRARY)
-      env = { "LD_PRELOAD" => library = File.join(dir, "libblocks.so"), "HEAPLINE" => "quiet,core",
+      env = { "LD_PRELOAD" => planted(LIBRARY, dir), "HEAPLINE" => "quiet,core",
               "HEAPLINE_DIR" => File.join(dir, "flights") }
-      assert system("cc", "-O1", "-shared", "-fPIC", "-pthread", "-o", library, source)
       IO.popen([env, *command, RbConfig.ruby, "--disable-gems", program], "r+") do |io|
         lines = io.gets
-        system("gcore", "-o", File.join(dir, "core"), io.pid.to_s, out: File::NULL, err: File::NULL)
+        core = gcore(io.pid, dir)
         io.puts
-        yield json("core", File.join(dir, "core.#{io.pid}")), lines
+        yield core_json(core), lines
       end
     end
   end
@@ -183,7 +168,7 @@ class CoreFileTest < Minitest::Test
   def test_blocks_with_their_lines
     with_planted(*HEAPLINE) do |answer,|
       rows = blocks_and_arenas(answer)
-      assert(rows.all? { |row| row["location"].start_with?("libblocks.so+") }, rows.inspect)
+      assert(rows.all? { |row| row["location"].start_with?("libplanted.so+") }, rows.inspect)
     end
   end
 

@@ -1,20 +1,18 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "json"
 require "objspace"
-require "open3"
 require "tmpdir"
+require "support/core_files"
 
 # `heapline core FILE holders`, `leaked`, `dominators` and `heap` find what was planted in the process before.
 class CoreHoldersTest < Minitest::Test
-  EXE = File.expand_path("../../exe/heapline", __dir__)
-  HEAPLINE = [RbConfig.ruby, EXE].freeze
+  include CoreFiles
+
   # A block that a global holds, and one that only that block holds, within it; lost ones: alone, and two that hold
-  # each other. Their pointers must not stay in a stack: that of the thread that asks for them is
-  # given back. libc's file is mapped a second time, below
-  # that thread's arena, as Ruby maps it to write its report of a crash.
-  LIBRARY = <<~C
+  # each other. libc's file is mapped a second time, below the arena of the thread that asked for them, as Ruby maps it
+  # to write its report of a crash.
+  LIBRARY = <<~C.freeze
     #define _GNU_SOURCE
     #include <dlfcn.h>
     #include <fcntl.h>
@@ -33,13 +31,9 @@ class CoreHoldersTest < Minitest::Test
         planted_global = (void *)held;
         return none;
     }
+    #{PLANTING}
     __attribute__((constructor)) static void begin(void) {
-        pthread_attr_t attributes;
-        pthread_t thread;
-        void *stack = mmap(NULL, 1 << 18, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (pthread_attr_init(&attributes) || pthread_attr_setstack(&attributes, stack, 1 << 18)) abort();
-        if (!pthread_create(&thread, &attributes, plant, NULL)) pthread_join(thread, NULL);
-        munmap(stack, 1 << 18);
+        plant_apart();
         Dl_info libc;
         char *below = (char *)((uintptr_t)planted_global & -(1UL << 26)) - (1 << 24);
         if (dladdr((void *)qsort, &libc))
@@ -54,35 +48,19 @@ class CoreHoldersTest < Minitest::Test
     $stdin.gets
   RUBY
 
-  def setup
-    skip "gdb is not installed: script/setup --develop" if system("gcore", out: File::NULL, err: File::NULL).nil?
-  end
-
   # Yields its core, and what it said before.
   def with_core(*command)
     Dir.mktmpdir("heapline-core") do |dir|
       File.write(program = File.join(dir, "program.rb"), PROGRAM)
-      env = { "HEAPLINE" => "quiet,core", "HEAPLINE_DIR" => File.join(dir, "flights"), "LD_PRELOAD" => library(dir) }
+      env = { "HEAPLINE" => "quiet,core", "HEAPLINE_DIR" => File.join(dir, "flights"),
+              "LD_PRELOAD" => planted(LIBRARY, dir) }
       IO.popen([env, *command, RbConfig.ruby, "--disable-gems", program], "r+") do |io|
         said = io.gets
-        system("gcore", "-o", File.join(dir, "core"), io.pid.to_s, out: File::NULL, err: File::NULL)
+        core = gcore(io.pid, dir)
         io.puts
-        yield File.join(dir, "core.#{io.pid}"), said, program
+        yield core, said, program
       end
     end
-  end
-
-  def library(dir)
-    File.write(source = File.join(dir, "planted.c"), LIBRARY)
-    library = File.join(dir, "libplanted.so")
-    assert system("cc", "-O1", "-shared", "-fPIC", "-pthread", "-o", library, source)
-    library
-  end
-
-  def json(*words)
-    out, err, status = Open3.capture3(*HEAPLINE, "core", *words, "--json", "--top", "0")
-    assert_equal ["", true], [err, status.success?]
-    JSON.parse(out)
   end
 
   # Address of the one block of so many bytes that malloc gave.
@@ -105,7 +83,7 @@ class CoreHoldersTest < Minitest::Test
       lines = dump(core)
       chains(core, lines)
       count(lines, said)
-      lost = json(core, "leaked")["leaked"].map { |row| row["bytes"] }
+      lost = core_json(core, "leaked")["leaked"].map { |row| row["bytes"] }
       [41_000, 42_000, 43_000].each { |bytes| assert_includes lost, bytes + (-(bytes + 8) % 16) }
       [30_000, 31_000].each { |bytes| refute_includes lost, bytes + (-(bytes + 8) % 16) }
     end
@@ -115,22 +93,22 @@ class CoreHoldersTest < Minitest::Test
   def test_with_heapline
     with_core(*HEAPLINE) do |core, _, program|
       chains(core, dump(core))
-      rows = json(core, "holders", "#{program}:2")["paths"].map { |row| row["path"] }
+      rows = core_json(core, "holders", "#{program}:2")["paths"].map { |row| row["path"] }
       # To its bytes a word may lead, too, that the stack has of earlier calls; `chains` has seen that the string does.
       assert(rows.any? { |path| path.end_with?("(BLOCK)") }, rows.inspect)
-      lost = json(core, "leaked")["leaked"].select { |row| row["location"].start_with?("libplanted.so+") }
+      lost = core_json(core, "leaked")["leaked"].select { |row| row["location"].start_with?("libplanted.so+") }
       assert_equal [3, true], [lost.sum { |row| row["blocks"] }, lost.all? { |row| row["bytes"] > 40_000 }]
     end
   end
 
   def chains(core, lines)
-    path = json(core, "holders", block(lines, 31_000))["path_text"]
+    path = core_json(core, "holders", block(lines, 31_000))["path_text"]
     assert_match(/\Aroot globals of .*libplanted\.so → \(BLOCK\) → \(BLOCK\)\z/, path)
-    planted = json(core, "holders", "Planted")
+    planted = core_json(core, "holders", "Planted")
     assert_equal 1, planted.dig("class", "count")
     text = planted_text(lines)
     above(lines, text, %w[OBJECT ARRAY HASH])
-    assert_operator json(core, "dominators").dig("totals", "reachable", "bytes"), :>, 73_000
+    assert_operator core_json(core, "dominators").dig("totals", "reachable", "bytes"), :>, 73_000
   end
 
   # The string of 4,200 bytes, by the block that it leads to.

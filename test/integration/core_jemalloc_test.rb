@@ -1,20 +1,19 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "json"
-require "open3"
 require "tmpdir"
+require "support/core_files"
 
 # `heapline core FILE` on a process that runs on jemalloc: what was planted, and what jemalloc itself counts.
 class CoreJemallocTest < Minitest::Test
-  EXE = File.expand_path("../../exe/heapline", __dir__)
-  HEAPLINE = [RbConfig.ruby, EXE].freeze
+  include CoreFiles
+
   LIBRARIES = "{/usr/lib/*-linux-gnu,/usr/lib64,/usr/lib,/usr/local/lib}/libjemalloc.so.2"
 
   # A block that a global holds, and one that only that one holds; three that are lost; one that was freed; and one of
   # glibc's. Their pointers stay in no stack: the thread that asked for them is gone, with its stack. The signal has
   # jemalloc say what it counts, and keeps the process as it is then.
-  LIBRARY = <<~C
+  LIBRARY = <<~C.freeze
     #define _GNU_SOURCE
     #include <dlfcn.h>
     #include <pthread.h>
@@ -55,13 +54,9 @@ class CoreJemallocTest < Minitest::Test
         if (write(1, text, (size_t)length) < 0 || read(0, text, 1) < 0) abort();
         (void)signal;
     }
+    #{PLANTING}
     __attribute__((constructor)) static void begin(void) {
-        pthread_attr_t attributes;
-        pthread_t thread;
-        void *stack = mmap(NULL, 1 << 18, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (pthread_attr_init(&attributes) || pthread_attr_setstack(&attributes, stack, 1 << 18)) abort();
-        if (!pthread_create(&thread, &attributes, plant, NULL)) pthread_join(thread, NULL);
-        munmap(stack, 1 << 18);
+        plant_apart();
         *(void **)&control = dlsym(RTLD_DEFAULT, "mallctl");
         signal(35, stay);
     }
@@ -80,7 +75,7 @@ class CoreJemallocTest < Minitest::Test
   RUBY
 
   def setup
-    skip "gdb is not installed: script/setup --develop" if system("gcore", out: File::NULL, err: File::NULL).nil?
+    super
     skip "libjemalloc2 is not installed: script/setup --develop" unless jemalloc
   end
 
@@ -94,7 +89,7 @@ class CoreJemallocTest < Minitest::Test
     Dir.mktmpdir("heapline-core") do |dir|
       File.write(program = File.join(dir, "program.rb"), PROGRAM)
       env = { "HEAPLINE" => "quiet,core", "HEAPLINE_DIR" => File.join(dir, "flights"), "MALLOC_CONF" => settings,
-              "LD_PRELOAD" => "#{library(dir)} #{jemalloc}" }
+              "LD_PRELOAD" => "#{planted(LIBRARY, dir)} #{jemalloc}" }
       IO.popen([env, *command, RbConfig.ruby, "--disable-gems", program], "r+") do |io|
         said = JSON.parse(io.gets)
         yield core(io.pid, dir, writer), *said
@@ -104,35 +99,18 @@ class CoreJemallocTest < Minitest::Test
     end
   end
 
-  def library(dir)
-    File.write(source = File.join(dir, "planted.c"), LIBRARY)
-    library = File.join(dir, "libplanted.so")
-    assert system("cc", "-O1", "-shared", "-fPIC", "-pthread", "-o", library, source, "-ldl")
-    library
-  end
-
   def core(pid, dir, writer)
-    file = File.join(dir, "core")
-    if writer == :gcore
-      return system("gcore", "-o", file, pid.to_s, out: File::NULL,
-                                                   err: File::NULL) && "#{file}.#{pid}"
-    end
+    return gcore(pid, dir) if writer == :gcore
 
-    assert system(*HEAPLINE, "dump", pid.to_s, "-o", file, out: File::NULL)
+    assert system(*HEAPLINE, "dump", pid.to_s, "-o", file = File.join(dir, "core"), out: File::NULL)
     file
-  end
-
-  def json(*words)
-    out, err, status = Open3.capture3(*HEAPLINE, "core", *words, "--json", "--top", "0")
-    assert_equal ["", true], [err, status.success?], out[0, 300]
-    JSON.parse(out)
   end
 
   # To the byte, whatever waits in threads' stacks.
   %i[gcore dump].product(["tcache:false", "tcache:true"]).each do |writer, settings|
     define_method("test_totals_#{writer}_#{settings}") do
       with_core(writer: writer, settings: settings) do |core, allocated, retained|
-        answer = json(core)
+        answer = core_json(core)
         arenas = answer["arenas"].select { |row| row["allocator"] == "jemalloc" }
         others = answer["arenas"] - arenas
         assert_equal [1, "glibc"], [others.size, others[0]["allocator"]]
@@ -140,7 +118,7 @@ class CoreJemallocTest < Minitest::Test
           row["retained_bytes"]
         end]
         assert(arenas.all? { |row| row["system_bytes"] >= row["used_bytes"] + row["free_bytes"] })
-        leaked = json(core, "leaked")["totals"]
+        leaked = core_json(core, "leaked")["totals"]
         waiting = leaked.dig("cached", "bytes")
         settings == "tcache:false" ? assert_equal(0, waiting) : assert_operator(waiting, :>, 100_000)
       end
@@ -150,19 +128,19 @@ class CoreJemallocTest < Minitest::Test
   # Once more where a stale word led to a lost block by chance: one of twenty runs had one.
   def test_planted
     tries ||= 0
-    with_core { |core| planted(core) }
+    with_core { |core| blocks_and_holders(core) }
   rescue Minitest::Assertion
     (tries += 1) < 2 ? retry : raise
   end
 
-  def planted(core)
-    answer = json(core)
+  def blocks_and_holders(core)
+    answer = core_json(core)
     used = blocks(answer).select { |row| row["used"] }.map { |row| row["bytes"] }
     assert_empty [327_680, 458_752, 327_680, 458_752, 458_752] - used
     assert(used.any? { |bytes| (100_000..100_032).cover?(bytes) })
     strings = answer["sizes"].map { |row| row.values_at("type", "at_least_bytes", "objects") }
     assert_includes strings, ["String", 262_144, 1]
-    lost = json(core, "leaked")["leaked"].to_h { |row| [row["bytes"], row["blocks"]] }
+    lost = core_json(core, "leaked")["leaked"].to_h { |row| [row["bytes"], row["blocks"]] }
     assert_equal [2, 1], lost.values_at(2 * 458_752, 3584), lost.inspect
     assert_nil lost[327_680]
     holders(core, blocks(answer))
@@ -176,20 +154,20 @@ class CoreJemallocTest < Minitest::Test
   def holders(core, rows)
     paths = rows.select do |row|
       row["bytes"] == 327_680
-    end.map { |row| json(core, "holders", row["address"])["path_text"] }
+    end.map { |row| core_json(core, "holders", row["address"])["path_text"] }
     assert(paths.any? do |path|
       path.match?(/\Aroot globals of .*libplanted\.so → \(BLOCK\) → \(BLOCK\)\z/)
     end, paths.inspect)
-    assert_equal 1, json(core, "holders", "Planted").dig("class", "count")
-    assert_operator json(core, "dominators").dig("totals", "reachable", "bytes"), :>, 1_000_000
+    assert_equal 1, core_json(core, "holders", "Planted").dig("class", "count")
+    assert_operator core_json(core, "dominators").dig("totals", "reachable", "bytes"), :>, 1_000_000
   end
 
   def test_lines_of_blocks
     with_core(*HEAPLINE) do |core|
-      lines = json(core)["sites"].to_h { |row| [row["location"][%r{[^/]+\z}], row["live_blocks"]] }
+      lines = core_json(core)["sites"].to_h { |row| [row["location"][%r{[^/]+\z}], row["live_blocks"]] }
       assert_operator lines.fetch("program.rb:3"), :>=, 3000
       assert_equal(5, lines.sum { |line, count| line.start_with?("libplanted.so+") ? count : 0 })
-      lost = json(core, "leaked")["leaked"].select { |row| row["location"].include?("libplanted.so+") }
+      lost = core_json(core, "leaked")["leaked"].select { |row| row["location"].include?("libplanted.so+") }
       assert_equal(3, lost.sum { |row| row["blocks"] })
     end
   end

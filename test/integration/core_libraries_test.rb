@@ -4,13 +4,13 @@ require "test_helper"
 require "json"
 require "open3"
 require "socket"
+require "support/core_files"
 require "support/native_programs"
 
 # `heapline core FILE` names functions in libraries, and reads texts of theirs, from files of the same build alone:
 # from this machine, from --sysroot and from --debuginfod.
 class CoreLibrariesTest < Minitest::Test
-  EXE = File.expand_path("../../exe/heapline", __dir__)
-  HEAPLINE = [RbConfig.ruby, EXE].freeze
+  HEAPLINE = CoreFiles::HEAPLINE
   # A block of a function that is not exported, and a string whose bytes lie in the library. In another build of it
   # another function is in that one's place.
   LIBRARY = <<~C

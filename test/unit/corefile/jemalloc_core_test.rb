@@ -1,27 +1,16 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tempfile"
-require "heapline/extension"
-require_relative "../../fuzz/core_sample"
+require "support/core_bytes"
 
 # jemalloc's memory is found by its form, or not at all.
 class JemallocCoreTest < Minitest::Test
+  include CoreBytes
+
   PAGE = CoreSample::PAGE
 
-  def setup
-    Heapline::Extension.load(:corefile)
-  rescue Heapline::Error => e
-    skip e.message.lines.first
-  end
-
-  def read(parts)
-    Tempfile.create("core") do |file|
-      file.binmode
-      file.write(CoreSample.bytes(parts))
-      file.flush
-      yield Heapline::Native::CoreFile.new(file.path).read
-    end
+  def read(parts, &)
+    with_bytes(CoreSample.bytes(parts), &)
   end
 
   # Of each slab three of four regions are in use; one of these waits in a stack of a thread's.

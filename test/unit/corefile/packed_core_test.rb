@@ -1,29 +1,17 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tempfile"
 require "zlib"
-require "heapline/extension"
-require_relative "../../fuzz/core_sample"
+require "support/core_bytes"
 
 # A core that is packed is read as it is.
 class PackedCoreTest < Minitest::Test
+  include CoreBytes
+
   BLOCK = 100_000
 
-  def setup
-    Heapline::Extension.load(:corefile)
-  rescue Heapline::Error => e
-    skip e.message.lines.first
-  end
-
   def read(bytes)
-    Tempfile.create("core") do |file|
-      file.binmode
-      file.write(bytes)
-      file.flush
-      core = Heapline::Native::CoreFile.new(file.path).read
-      return [core.live_rows, core.facts]
-    end
+    with_bytes(bytes) { |core| return [core.live_rows, core.facts] }
   end
 
   # A frame as the format says; a block's kind is 0: raw, 1: one byte, again and again.
