@@ -117,11 +117,16 @@ template <typename T> class Column {
         if (wanted <= room_) return;
         size_t room = std::max({wanted, room_ + room_ / 2, size_t{65536} / sizeof(T) + 1});
         if (room > SIZE_MAX / 2 / sizeof(T)) throw std::bad_alloc();
-        void *moved = values_ ? mremap(values_, room_ * sizeof(T), room * sizeof(T), MREMAP_MAYMOVE)
-                              : mmap(nullptr, room * sizeof(T), PROT_READ | PROT_WRITE,
-                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (moved == MAP_FAILED) throw std::bad_alloc();
-        values_ = static_cast<T *>(moved);
+        void *place =
+            mmap(nullptr, room * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (place == MAP_FAILED) throw std::bad_alloc();
+        /* Onto a mapping that was made for it: sanitizers do not see where mremap alone moves pages to. */
+        if (values_ &&
+            mremap(values_, room_ * sizeof(T), room * sizeof(T), MREMAP_MAYMOVE | MREMAP_FIXED, place) == MAP_FAILED) {
+            munmap(place, room * sizeof(T));
+            throw std::bad_alloc();
+        }
+        values_ = static_cast<T *>(place);
         room_ = room;
     }
 
