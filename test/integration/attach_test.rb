@@ -81,7 +81,8 @@ class AttachTest < Minitest::Test
   SLEEPING = {
     in_sleep: "sleep", for_long: "sleep 1000", in_join: "reader.join", in_pop: "Queue.new.pop",
     in_lock: "m = Mutex.new; q = Queue.new; Thread.new { m.lock; q << 1; sleep }; q.pop; m.lock",
-    in_wait: "m = Mutex.new; c = ConditionVariable.new; m.synchronize { c.wait(m) }"
+    in_wait: "m = Mutex.new; c = ConditionVariable.new; m.synchronize { c.wait(m) }",
+    in_require: "File.mkfifo(file = File.join(__dir__, 'late.rb')); require file"
   }.freeze
 
   SLEEPING.each do |name, code|

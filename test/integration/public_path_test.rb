@@ -57,6 +57,14 @@ class PublicPathTest < Minitest::Test
     assert_empty run.snapshot.failures
   end
 
+  # While a file is being read and compiled, none of its lines run.
+  def test_what_loading_a_file_takes
+    needed = script("$needed = 'n' * 9_000\n#{"# more to read\n" * 9000}", name: "needed.rb")
+    run = fly("require #{needed.inspect}\n", heapline: "keep,api,internal", gems: true)
+    lines = run.snapshot.select { |site| site.location.path == needed }.map { |site| site.location.lineno }
+    assert_equal [1], lines.uniq
+  end
+
   # Without the GVL Ruby cannot be asked: the library and its symbol stand for the line.
   def test_without_the_gvl
     run = fly("require #{taker.inspect}\nTaker.unlocked(7811)\n", heapline: "keep,api")

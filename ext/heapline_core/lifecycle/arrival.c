@@ -42,7 +42,11 @@ static struct {
     X(void, rb_define_singleton_method,                                                                                \
       (hl_value object, const char *name, hl_value (*method)(hl_value self), int count))                               \
     X(void, rb_const_set, (hl_value module, uintptr_t name, hl_value value))                                           \
-    X(hl_value, rb_str_new_cstr, (const char *text))
+    X(hl_value, rb_str_new_cstr, (const char *text))                                                                   \
+    X(hl_value, rb_block_call,                                                                                         \
+      (hl_value object, uintptr_t method, int count, const hl_value *arguments,                                        \
+       hl_value (*block)(hl_value given, hl_value data, int count, const hl_value *all, hl_value its_block),           \
+       hl_value data))
 
 #define DECLARE(type, name, parameters) type(*name) parameters;
 static struct { SHOWING(DECLARE) } ruby;
@@ -62,14 +66,23 @@ static hl_value look(hl_value self) {
     return hl_lifecycle_look() ? RUBY_TRUE : RUBY_FALSE;
 }
 
-/* In a module that nothing names, and that is garbage afterwards. */
+static hl_value evaluate(hl_value module, hl_value data, int count, const hl_value *all, hl_value block) {
+    (void)data, (void)count, (void)all, (void)block;
+    const hl_value code[] = {ruby.rb_str_new_cstr(wish.frames), ruby.rb_str_new_cstr("heapline")};
+    return hl_ruby.rb_funcallv(module, hl_ruby.rb_intern("module_eval"), 2, code);
+}
+
+/*
+ * In a module that nothing names, and that is garbage afterwards. Evaluated in a block of Kernel#then, which is written
+ * in Ruby: since 3.3 the uppermost frame of a file that is being loaded has code without a body, and to compile
+ * something as a part of that is the process's end.
+ */
 static hl_value show_frames(hl_value unused) {
     (void)unused;
     const hl_value module = ruby.rb_module_new();
-    const hl_value code[] = {ruby.rb_str_new_cstr(wish.frames), ruby.rb_str_new_cstr("heapline")};
     ruby.rb_define_singleton_method(module, "look", look, 0);
     ruby.rb_const_set(module, hl_ruby.rb_intern("Native"), module);
-    hl_ruby.rb_funcallv(module, hl_ruby.rb_intern("module_eval"), 2, code);
+    ruby.rb_block_call(module, hl_ruby.rb_intern("then"), 0, NULL, evaluate, 0);
     return hl_ruby.rb_funcallv(module, hl_ruby.rb_intern("show_frames"), 0, NULL);
 }
 

@@ -325,10 +325,12 @@ static int profile_at(hl_value frame, int number, struct profile *profile) {
 }
 
 /* For a frame inside a method the public API names the method's file, also where the frame is an eval of another. Of
- * the nearest frame Ruby tells its own. */
+ * the nearest frame Ruby tells its own. Since 3.3 it means the file that is just being loaded while none of its lines
+ * run yet: then the line is 0. */
 static void ask_own_path(struct profile *nearest) {
-    const char *path = is_method(nearest->frame) && hl_ruby.rb_sourcefile ? hl_ruby.rb_sourcefile() : NULL;
-    if (!path) return;
+    if (!is_method(nearest->frame) || !hl_ruby.rb_sourcefile || !hl_ruby.rb_sourceline) return;
+    const char *path = hl_ruby.rb_sourcefile();
+    if (!path || (!hl_ruby.rb_sourceline() && nearest->line.line)) return;
     nearest->line.path = path;
     nearest->line.path_length = strlen(path);
 }

@@ -96,6 +96,7 @@ enum {
     X(hl_value, rb_profile_frame_label, (hl_value frame))                                                              \
     X(hl_value, rb_profile_frame_base_label, (hl_value frame))                                                         \
     X(const char *, rb_sourcefile, (void))                                                                             \
+    X(int, rb_sourceline, (void))                                                                                      \
     X(hl_value, rb_attr_get, (hl_value object, uintptr_t name))                                                        \
     X(uintptr_t, rb_intern, (const char *name))                                                                        \
     X(void *, rb_gc_get_objspace, (void)) /* >= 3.4 */                                                                 \
