@@ -432,4 +432,46 @@ class AttachRefusedTest < Minitest::Test
     writer.close
     assert_match(/belongs to root; be that user, or root/, reader.read)
   end
+
+  # Told in place of the kernel, in a mount namespace, what Yama allows. Processes that have become another user are
+  # root's alone to trace.
+  YAMA = <<~'RUBY'
+    system("mount", "-t", "tmpfs", "none", "/proc/sys/kernel", exception: true)
+    Dir.mkdir("/proc/sys/kernel/yama")
+    File.write(scope = "/proc/sys/kernel/yama/ptrace_scope", "")
+    File.chmod(0o666, scope)
+    Process::UID.change_privilege(65_534)
+    pid = fork { sleep }
+    (1..3).each do |number|
+      File.write(scope, "#{number}\n")
+      Heapline::Attach::Session.new(pid, env: {}, timeout: 1).attach({})
+    rescue Heapline::Error => e
+      puts e.message[/(?<=user: ).*/]
+    end
+    Process.kill(:KILL, pid)
+  RUBY
+
+  def test_what_yama_forbids
+    skip "only root can mount" unless Process.euid.zero? && system("unshare", "-m", "true", err: File::NULL)
+
+    out, = Open3.capture2(environment, "unshare", "-m", RbConfig.ruby, "-I#{LIB}", "-rheapline/attach/session", "-e",
+                          YAMA)
+    assert_equal <<~SAID, out
+      kernel.yama.ptrace_scope is 1; be root, or: sysctl kernel.yama.ptrace_scope=0
+      kernel.yama.ptrace_scope is 2; be root, or: sysctl kernel.yama.ptrace_scope=0
+      Yama allows it to no one (kernel.yama.ptrace_scope is 3, until the next boot)
+    SAID
+  end
+
+  # A program of two instructions: pause() again and again.
+  def test_one_of_another_architecture
+    code = [0xB8, 29, 0, 0, 0, 0xCD, 0x80, 0xEB, 0xF7].pack("C*")
+    size = 52 + 32 + code.size
+    head = ["\x7FELF\x01\x01\x01".b, 2, 3, 1, 0x8048000 + 84, 52, 0, 0, 52, 32, 1, 0, 0, 0].pack("a16S<2L<5S<6")
+    File.binwrite(path("other"), head + [1, 0, 0x8048000, 0x8048000, size, size, 5, 4096].pack("L<8") + code)
+    File.chmod(0o700, path("other"))
+    assert_match(/ is no program for x86-64$/, refusal(start_asleep(path("other"))))
+  rescue Errno::ENOEXEC
+    skip "this kernel runs no programs of i386"
+  end
 end
