@@ -33,6 +33,8 @@ class AttachContainerTest < Minitest::Test
     tell(2_000_000)
     report = JSON.parse(say("report", "--json", "--top", "0", pid))
     assert_includes 2_000_000..2_005_000, figure(report, "/app/program.rb:3", "live_bytes")
+    listed = JSON.parse(say("ps", "--json")).fetch("processes").select { |row| row["pid"] == pid.to_i }
+    assert_equal(["running"], listed.map { |row| row["state"] })
     assert_match(/wrote .*: process #{pid} \(ruby[\d.]*\)/, say("dump", pid, "-o", path("dumped.core")))
     assert_includes say("core", path("dumped.core"), "--top", "3"), "/app/program.rb:3"
     assert_match(/\Adetached from #{pid}/, say("detach", pid))

@@ -72,6 +72,15 @@ module Heapline
         find(pid) || raise(FlightError, "#{unknown(pid)}; `heapline ps` lists those that have one#{some_that_run}")
       end
 
+      # Have the files of processes in containers, which see other files than this command, among the entries.
+      def look_into_containers
+        own = File.stat("/proc/self/ns/mnt").ino
+        pids = Dir.children("/proc").grep(/\A\d+\z/)
+        pids.each { |pid| look_elsewhere(pid) if mount_namespace(pid).then { |one| one && one != own } }
+      rescue SystemCallError
+        nil # without /proc
+      end
+
       # Remove the file of a dead process. False where it is gone already.
       def remove(entry)
         File.unlink(entry.path)
@@ -104,13 +113,21 @@ module Heapline
       # belongs to the process's own user is trusted, and what nobody else can write to. true: there is one more.
       def look_elsewhere(pid)
         mapped = File.foreach("/proc/#{pid}/maps", encoding: Encoding::BINARY).filter_map { |line| line[PLACE, :place] }
-        fresh = mapped.uniq.map { |place| seen_from_here(pid, place) } - [path, *@elsewhere]
+        fresh = mapped.uniq.map { |place| seen_from_here(pid, place) }
+        fresh.reject! { |place| [path, *@elsewhere].any? { |known| File.identical?(known, place) } }
         user = File.stat("/proc/#{pid}").uid
         fresh.select! { |place| trusted?(place, user) && names(place).any? }
         @elsewhere.concat(fresh)
         fresh.any?
       rescue SystemCallError, FlightError
         false
+      end
+
+      # nil: it is gone, or somebody else's.
+      def mount_namespace(pid)
+        File.stat("/proc/#{pid}/ns/mnt").ino
+      rescue SystemCallError
+        nil
       end
 
       # A process in a container sees other files.

@@ -35,6 +35,7 @@ module Heapline
 
       def list
         @directory.prune
+        @directory.look_into_containers
         rows = @directory.entries.map { |entry| KnownProcess.read(entry) }
         list = ProcessList.new(directory: @directory.path, env: @env)
         json? ? list.render_json(rows, @out) : list.render(rows, @out)
