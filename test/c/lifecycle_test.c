@@ -426,9 +426,9 @@ static void the_short_way_tells_ages(void) {
 /* ---- fork while other threads allocate ---- */
 
 #ifdef HL_THREAD_SANITIZER /* its fork waits for each of the threads: seconds on two processors */
-enum { THREADS = 16, FORKS = 12 };
+enum { THREADS = 16, FORKS = 12, STARTS = 20 };
 #else
-enum { THREADS = 16, FORKS = 60 };
+enum { THREADS = 16, FORKS = 60, STARTS = 100 };
 #endif
 static int finished;
 static void *crossings[64];
@@ -479,6 +479,32 @@ static void children_of_a_busy_process_work(void) {
     check_flight();
 }
 
+/* ---- late starts ---- */
+
+/* Each start begins at 0: of what the threads had before, no count says anything. The thread sanitizer does not believe
+ * that counts may be set to 0 beside a thread which has begun to count before the stop. */
+static void counting_ends_and_begins_beside_busy_threads(void) {
+    pthread_t threads[THREADS];
+#ifdef HL_THREAD_SANITIZER
+    check_skip("counts are set to 0 beside threads that count");
+#endif
+    begin("quiet");
+    for (uintptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, allocate_until_finished, (void *)i);
+    for (int i = 0; i < STARTS && check_failures() == 0; i++) {
+        CHECK_EQUAL(hl_lifecycle_stop(), 0);
+        free(allocate_at(5, 100));
+        CHECK_EQUAL(hl_lifecycle_start(""), 0);
+        free(allocate_at(5, 100));
+        sched_yield();
+    }
+    __atomic_store_n(&finished, 1, __ATOMIC_RELEASE);
+    for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    const struct flight_sums *sites = flight_sites();
+    for (uint32_t site = HL_SITE_FIRST; site < hl_flight.header->site_count; site++)
+        CHECK(sites[site].frees <= sites[site].allocations && sites[site].bytes_freed <= sites[site].bytes_allocated);
+    check_flight();
+}
+
 static const struct check_test tests[] = {
     {"threads_may_fork_at_once", threads_may_fork_at_once},
     {"a_normal_end_leaves_no_file", a_normal_end_leaves_no_file},
@@ -491,5 +517,6 @@ static const struct check_test tests[] = {
     {"the_short_way_after_a_fork", the_short_way_after_a_fork},
     {"the_short_way_tells_ages", the_short_way_tells_ages},
     {"children_of_a_busy_process_work", children_of_a_busy_process_work},
+    {"counting_ends_and_begins_beside_busy_threads", counting_ends_and_begins_beside_busy_threads},
 };
 CHECK_MAIN(tests)

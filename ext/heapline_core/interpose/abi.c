@@ -33,8 +33,8 @@ HL_EXPORT uint32_t heapline_abi_version(void) {
 }
 
 HL_EXPORT int heapline_enabled(void) {
-    if (hl_life == HL_LIFE_ACTIVE && !hl_gate.open) hl_lifecycle_step(); /* a forked child */
-    return hl_life == HL_LIFE_ACTIVE && hl_gate.open;
+    if (hl_life_is() == HL_LIFE_ACTIVE && !hl_gate_is()) hl_lifecycle_step(); /* a forked child */
+    return hl_life_is() == HL_LIFE_ACTIVE && hl_gate_is();
 }
 
 HL_EXPORT int heapline_start(const char *options) {

@@ -288,18 +288,18 @@ HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct w
 /* In the first call of all, whichever it is. What dlsym itself asks for meanwhile comes from the boot arena. */
 HL_COLD static void find_what_lies_below(void) {
     const int saved = errno;
-    hl_life = HL_LIFE_STARTING;
+    hl_life_set(HL_LIFE_STARTING);
     hl_below_resolve();
-    hl_life = hl_real_resolve() ? HL_LIFE_INERT : HL_LIFE_WAITING;
+    hl_life_set(hl_real_resolve() ? HL_LIFE_INERT : HL_LIFE_WAITING);
     errno = saved;
 }
 
 /* Bring the life forward where the gate is closed; 1 where it is open now. */
 static int try_open(void) {
-    if (hl_gate.open != HL_GATE_CLOSED) return 1;
-    if (HL_UNLIKELY(hl_life == HL_LIFE_UNSTARTED)) find_what_lies_below();
+    if (hl_gate_is() != HL_GATE_CLOSED) return 1;
+    if (HL_UNLIKELY(hl_life_is() == HL_LIFE_UNSTARTED)) find_what_lies_below();
     hl_lifecycle_step();
-    return hl_gate.open != HL_GATE_CLOSED;
+    return hl_gate_is() != HL_GATE_CLOSED;
 }
 
 static void __attribute__((constructor)) process_begins(void) {
@@ -313,7 +313,7 @@ static int booting(void) {
 /* Over glibc what is not counted has room for a trailer too, unless nothing ever will be: so malloc_usable_size need
  * not look. Other allocators free some of their own by size: those blocks have the size that was asked for. */
 static size_t uncounted(size_t size) {
-    return hl_life >= HL_LIFE_INERT || !hl_real_chunked ? size : padded(size, 0);
+    return hl_life_is() >= HL_LIFE_INERT || !hl_real_chunked ? size : padded(size, 0);
 }
 
 /* Each returns what the call of the family does. `event` names the function. */
@@ -323,7 +323,7 @@ HL_COLD static void *closed_malloc(size_t size, uintptr_t caller, uint32_t event
 }
 
 HL_COLD static void *closed_calloc(size_t count, size_t size, uintptr_t caller) {
-    if (hl_gate.forwards) return hl_real_calloc(count, size);
+    if (hl_gate_forwards()) return hl_real_calloc(count, size);
     size_t bytes;
     const int open = try_open();
     if (HL_UNLIKELY(__builtin_mul_overflow(count, size, &bytes)))
@@ -333,7 +333,7 @@ HL_COLD static void *closed_calloc(size_t count, size_t size, uintptr_t caller) 
 }
 
 HL_COLD static void *closed_realloc(void *block, size_t size, uintptr_t caller) {
-    if (hl_gate.forwards && !hl_boot_owns(block)) return hl_real_realloc(block, size);
+    if (hl_gate_forwards() && !hl_boot_owns(block)) return hl_real_realloc(block, size);
     if (try_open()) return reallocated(block, size, caller, slow(HL_EVENT_REALLOC));
     if (!block) return closed_malloc(size, caller, HL_EVENT_REALLOC);
     if (!hl_boot_owns(block)) return hl_real_realloc(block, size ? uncounted(size) : 0);
@@ -372,7 +372,7 @@ HL_COLD static void closed_free(void *block, uintptr_t caller, uint32_t event) {
 /* ---- the family ---- */
 
 HL_INLINE int is_open(void) {
-    return HL_LIKELY(hl_gate.open & HL_GATE_OPEN);
+    return HL_LIKELY(hl_gate_is() & HL_GATE_OPEN);
 }
 
 /* What the short way leaves to be done, and all that goes another way. */
@@ -387,7 +387,7 @@ static HL_NOINLINE void *malloc_by_gate(size_t size, uintptr_t caller, uint32_t 
 
 /* Where nothing is counted these keep no registers. */
 static HL_NOINLINE void *malloc_generally(size_t size, uintptr_t caller, uint32_t event) {
-    return HL_LIKELY(hl_gate.forwards) ? hl_real_malloc(size) : malloc_by_gate(size, caller, event);
+    return HL_LIKELY(hl_gate_forwards()) ? hl_real_malloc(size) : malloc_by_gate(size, caller, event);
 }
 
 static HL_NOINLINE void free_by_gate(void *block, uintptr_t caller, uint32_t event) {
@@ -398,7 +398,7 @@ static HL_NOINLINE void free_by_gate(void *block, uintptr_t caller, uint32_t eve
 }
 
 static HL_NOINLINE void free_generally(void *block, uintptr_t caller, uint32_t event) {
-    if (HL_LIKELY(hl_gate.forwards) && !hl_boot_owns(block))
+    if (HL_LIKELY(hl_gate_forwards()) && !hl_boot_owns(block))
         hl_real_free(block);
     else
         free_by_gate(block, caller, event);
@@ -421,14 +421,14 @@ HL_INLINE void *born_shortly(void *block, size_t size, uintptr_t caller) {
 
 /* What the short way asks the allocator for; 0: the call has to go another way. */
 HL_INLINE int short_room(size_t size, size_t *room) {
-    return HL_LIKELY(hl_gate.open == HL_GATE_SHORT && !__builtin_add_overflow(size, HL_TRAILER_SIZE, room));
+    return HL_LIKELY(hl_gate_is() == HL_GATE_SHORT && !__builtin_add_overflow(size, HL_TRAILER_SIZE, room));
 }
 
 /* 0: it has to go another way. */
 HL_INLINE int freed_shortly(void *block) {
     if (HL_UNLIKELY(!block)) return 1;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_SHORT || !hl_short_death(block))) return 0;
+    if (HL_UNLIKELY(hl_gate_is() != HL_GATE_SHORT || !hl_short_death(block))) return 0;
     hl_real_free(block);
     return 1;
 }
@@ -450,7 +450,7 @@ HL_EXPORT void *calloc(size_t count, size_t size) {
     if (HL_UNLIKELY(!is_open())) return closed_calloc(count, size, HL_CALLER);
     if (HL_UNLIKELY(__builtin_mul_overflow(count, size, &bytes))) return hl_real_calloc(count, size);
     void *block = hl_real_calloc(1, padded(bytes, 0));
-    if (HL_UNLIKELY(hl_gate.open != HL_GATE_SHORT)) return born_generally(block, bytes, HL_CALLER);
+    if (HL_UNLIKELY(hl_gate_is() != HL_GATE_SHORT)) return born_generally(block, bytes, HL_CALLER);
     return born_shortly(block, bytes, HL_CALLER);
 }
 
@@ -508,7 +508,7 @@ static HL_NOINLINE size_t usable_as_marked(void *block) {
     if (HL_UNLIKELY(hl_boot_owns(block))) return hl_boot_size(block);
     if (HL_UNLIKELY(booting())) return 0;
     const size_t usable = hl_real_usable(block);
-    if (!hl_gate.open) return usable;
+    if (!hl_gate_is()) return usable;
     const size_t marked = usable_of(block, hl_block_tail_size), room = hl_trailer_usable(block, marked);
     struct hl_trailer trailer;
     if (HL_UNLIKELY(hl_started_late) && !hl_trailer_take(block, marked, &trailer)) return usable;

@@ -38,7 +38,7 @@ HL_EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes) {
  * malloc, or waits. */
 HL_EXPORT int clock_gettime(clockid_t clock, struct timespec *time) {
     if (HL_UNLIKELY(!hl_clock_below)) hl_below_resolve();
-    if (hl_gate.open && !hl_thread.busy && HL_UNLIKELY(hl_load32(&hl_flight.header->request))) hl_errand_pass();
+    if (hl_gate_is() && !hl_thread.busy && HL_UNLIKELY(hl_load32(&hl_flight.header->request))) hl_errand_pass();
     return hl_clock_below(clock, time);
 }
 

@@ -123,7 +123,7 @@ static void close_all_but(int fd) {
 }
 
 static _Noreturn void be_the_copy(struct hl_quiet_child *child) {
-    hl_life = HL_LIFE_INERT;
+    hl_life_set(HL_LIFE_INERT);
     prctl(PR_SET_NAME, "heapline-copy");
     prctl(PR_SET_DUMPABLE, 0);        /* no core dump of the program's memory, whatever happens */
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would collect it, or know of it */

@@ -186,7 +186,7 @@ static int note(const char *text, uint64_t what) {
 }
 
 static int see_to_errand(uint32_t request) {
-    return hl_life == HL_LIFE_ACTIVE ? hl_errand_see_to(request) : -ESRCH;
+    return hl_life_is() == HL_LIFE_ACTIVE ? hl_errand_see_to(request) : -ESRCH;
 }
 
 /* With the guard entered. */

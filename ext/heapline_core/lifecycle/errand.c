@@ -107,7 +107,7 @@ static void run_errands(void) {
 static void job(void *unused) {
     const int before = errno;
     (void)unused;
-    if (!hl_gate.open) return; /* a forked child, with its parent's job */
+    if (!hl_gate_is()) return; /* a forked child, with its parent's job */
     if (!hl_ruby_in_main_ractor()) {
         hl_ruby_ask_main_ractor(job);
         return;

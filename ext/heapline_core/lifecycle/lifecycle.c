@@ -68,9 +68,9 @@ static void close_gate(void) {
 
 /* The one way out: from now on everything is forwarded. Callable from a signal handler. */
 static void forward_from_now_on(enum hl_life life) {
-    __atomic_store_n(&hl_life, life, __ATOMIC_SEQ_CST);
+    hl_life_set(life);
     close_gate();
-    hl_gate.forwards = life != HL_LIFE_INERT;
+    __atomic_store_n(&hl_gate.forwards, life != HL_LIFE_INERT, __ATOMIC_RELEASE);
     __atomic_store_n(&hl_real_kept, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&hl_recording_on, 0, __ATOMIC_SEQ_CST);
 }
@@ -114,7 +114,7 @@ static int file_is_to_stay(void) {
 /* Runs in the last at_exit handler: the VM's data is still whole. */
 static void ruby_ends(void) {
     hl_thread.ended = 1;
-    if (hl_life == HL_LIFE_STOPPED) return; /* its report comes at the very end */
+    if (hl_life_is() == HL_LIFE_STOPPED) return; /* its report comes at the very end */
     const int due = hl_exit_report_due();
     if (due) hl_ruby_flush_output();
     if (due && hl_options.gc) hl_ruby_collect();
@@ -135,13 +135,13 @@ static void ruby_ends(void) {
 
 /* In a vfork child the flight is its parent's. */
 static int has_flight(void) {
-    const int has = hl_life == HL_LIFE_ACTIVE ? hl_gate.open != HL_GATE_CLOSED : hl_life == HL_LIFE_STOPPED;
+    const int has = hl_life_is() == HL_LIFE_ACTIVE ? hl_gate_is() != HL_GATE_CLOSED : hl_life_is() == HL_LIFE_STOPPED;
     return has && hl_flight.header->pid == (uint32_t)getpid();
 }
 
 void hl_lifecycle_last_call(int status) {
     struct hl_flight_header *header = hl_flight.header;
-    if (hl_life == HL_LIFE_ACTIVE && !hl_gate.open) hl_inheritance_refuse();
+    if (hl_life_is() == HL_LIFE_ACTIVE && !hl_gate_is()) hl_inheritance_refuse();
     if (!has_flight()) return;
     const int saved = hl_guard_enter(&hl_thread);
     if (hl_thread.own) hl_lane_publish(hl_thread.own);
@@ -157,11 +157,11 @@ void hl_lifecycle_last_call(int status) {
 static void set_state(enum hl_state state) {
     if (!has_flight()) return;
     hl_flight.header->state = state;
-    if (hl_life == HL_LIFE_ACTIVE) hl_leak_file_expect(state != HL_STATE_EXECED);
+    if (hl_life_is() == HL_LIFE_ACTIVE) hl_leak_file_expect(state != HL_STATE_EXECED);
 }
 
 void hl_lifecycle_before_exec(void) {
-    if (hl_life == HL_LIFE_ACTIVE && !hl_gate.open) hl_inheritance_refuse();
+    if (hl_life_is() == HL_LIFE_ACTIVE && !hl_gate_is()) hl_inheritance_refuse();
     set_state(HL_STATE_EXECED);
     hl_recorder_exec(1);
 }
@@ -205,12 +205,12 @@ static void end_turn_to_fork(void) {
 }
 
 static void before_fork(void) {
-    if (hl_life != HL_LIFE_ACTIVE || hl_options.nofollow || hl_thread.twin) return;
+    if (hl_life_is() != HL_LIFE_ACTIVE || hl_options.nofollow || hl_thread.twin) return;
     if (__atomic_load_n(&forking, __ATOMIC_RELAXED) == &hl_thread) {
         forks_within++;
         return;
     }
-    if (!hl_gate.open) hl_lifecycle_step();
+    if (!hl_gate_is()) hl_lifecycle_step();
     const int saved = hl_guard_enter(&hl_thread);
     wait_for_turn_to_fork();
     hl_site_table_before_fork();
@@ -230,7 +230,7 @@ static void after_fork_parent(void) {
 /* The child's flight begins as its parent's was at the fork; a baseline keeps inherited and own growth apart. One that
  * was forked while its parent did not count takes no counts over. 0, or -errno: the accounting has ended. */
 static int become_child(void) {
-    const int anew = hl_life == HL_LIFE_STOPPED;
+    const int anew = hl_life_is() == HL_LIFE_STOPPED;
     hl_cell_ref inherited;
     hl_own_pieces_become_child();
     hl_lane_stop(hl_thread.own);
@@ -262,8 +262,8 @@ static void leave_lane(void) {
 }
 
 static void after_fork_child(void) {
-    if (hl_life == HL_LIFE_STOPPED) leave_lane();
-    if (hl_life == HL_LIFE_ACTIVE && (hl_options.nofollow || hl_thread.twin)) become_inert();
+    if (hl_life_is() == HL_LIFE_STOPPED) leave_lane();
+    if (hl_life_is() == HL_LIFE_ACTIVE && (hl_options.nofollow || hl_thread.twin)) become_inert();
     if (hl_thread.twin || !was_prepared()) return;
     const int saved = errno;
     hl_inheritance_come_into();
@@ -279,7 +279,7 @@ static void adopt_child(void) {
     if (hl_thread.busy) return; /* what heapline asks of the C library meanwhile may allocate */
     if (hl_flight.header->pid == (uint32_t)getpid()) {
         hl_gate_open();
-        if (hl_life != HL_LIFE_ACTIVE) close_gate(); /* it was stopped meanwhile */
+        if (hl_life_is() != HL_LIFE_ACTIVE) close_gate(); /* it was stopped meanwhile */
         return;
     }
     const int saved = hl_guard_enter(&hl_thread);
@@ -424,7 +424,7 @@ static int begin_counting(void) {
     madvise(&hl_gate, sizeof(hl_gate), MADV_WIPEONFORK);
     hl_lane_own(&hl_thread);
     if (hl_started_late) hl_gc_count(); /* the VM is there: it is attached to before another thread counts */
-    hl_life = HL_LIFE_ACTIVE;
+    hl_life_set(HL_LIFE_ACTIVE);
     hl_real_kept = hl_real_chunked && !hl_block_tail_size && !hl_started_late ? HL_TRAILER_SIZE : 0;
     hl_gate_open();
     hl_leak_file_expect(1);
@@ -466,7 +466,7 @@ static int begin_again(void) {
     header->started_ns = hl_flight_now();
     header->stopped_ns = 0;
     if (hl_options.objects && hl_ruby.attached) hl_objects_ask();
-    hl_life = HL_LIFE_ACTIVE;
+    hl_life_set(HL_LIFE_ACTIVE);
     hl_gate_open();
     return 0;
 }
@@ -477,8 +477,8 @@ static void note_uncovered(const struct hl_word_figures *figures) {
 }
 
 int hl_lifecycle_start(const char *options) {
-    if (hl_life == HL_LIFE_ACTIVE) return -EALREADY;
-    if (hl_life != HL_LIFE_READY && hl_life != HL_LIFE_STOPPED) return -ENOTSUP;
+    if (hl_life_is() == HL_LIFE_ACTIVE) return -EALREADY;
+    if (hl_life_is() != HL_LIFE_READY && hl_life_is() != HL_LIFE_STOPPED) return -ENOTSUP;
     if (hl_ruby.version && !(hl_ruby.ruby_native_thread_p() && hl_ruby.ruby_thread_has_gvl_p())) return -EPERM;
     const int saved = hl_guard_enter(&hl_thread);
     hl_options.objects = hl_options.blocks = 0;
@@ -487,9 +487,9 @@ int hl_lifecycle_start(const char *options) {
     /* Where there is no telling older blocks from free ones (leak_older.h) what only they lead to would look lost. */
     int failed = hl_options.blocks && !hl_real_chunked ? -ENOSYS : hl_elders_begin();
     hl_started_late = 1;
-    if (!failed) failed = hl_life == HL_LIFE_READY ? begin_counting() : begin_again();
+    if (!failed) failed = hl_life_is() == HL_LIFE_READY ? begin_counting() : begin_again();
     if (!failed) {
-        hl_gate.forwards = 0;
+        __atomic_store_n(&hl_gate.forwards, 0, __ATOMIC_RELEASE);
         hl_text(hl_flight.header->options, sizeof(hl_flight.header->options), "%s%s", options,
                 hl_block_regions && !hl_options.blocks ? ",blocks" : "");
     }
@@ -511,7 +511,7 @@ int hl_lifecycle_look(void) {
 }
 
 int hl_lifecycle_stop(void) {
-    if (!has_flight() || hl_life != HL_LIFE_ACTIVE) return -ESRCH;
+    if (!has_flight() || hl_life_is() != HL_LIFE_ACTIVE) return -ESRCH;
     if (hl_options.quarantine) return -ENOTSUP; /* blocks rest that the allocator must have back */
     if (hl_ruby.attached && hl_objects_on()) hl_objects_stop();
     hl_door_close();
@@ -529,14 +529,15 @@ int hl_lifecycle_stop(void) {
 }
 
 HL_COLD void hl_lifecycle_step(void) {
-    if (hl_life == HL_LIFE_STOPPED || hl_life == HL_LIFE_READY) hl_gate.forwards = 1; /* a child: its gate was wiped */
-    if (hl_life != HL_LIFE_WAITING && hl_life != HL_LIFE_ACTIVE) return;
-    if (hl_life == HL_LIFE_WAITING && environ) {
+    if (hl_life_is() == HL_LIFE_STOPPED || hl_life_is() == HL_LIFE_READY)
+        __atomic_store_n(&hl_gate.forwards, 1, __ATOMIC_RELEASE); /* a child: its gate was wiped */
+    if (hl_life_is() != HL_LIFE_WAITING && hl_life_is() != HL_LIFE_ACTIVE) return;
+    if (hl_life_is() == HL_LIFE_WAITING && environ) {
         const int saved = hl_guard_enter(&hl_thread);
-        hl_life = HL_LIFE_STARTING;
+        hl_life_set(HL_LIFE_STARTING);
         begin();
         hl_guard_leave(&hl_thread, saved);
-    } else if (hl_life == HL_LIFE_ACTIVE) {
+    } else if (hl_life_is() == HL_LIFE_ACTIVE) {
         adopt_child();
     }
 }

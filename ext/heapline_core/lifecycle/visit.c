@@ -178,7 +178,7 @@ void hl_visit(void) {
     int ends_wait = 0;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    if (hl_life == HL_LIFE_ACTIVE && hl_gate.open && !hl_thread.busy) {
+    if (hl_life_is() == HL_LIFE_ACTIVE && hl_gate_is() && !hl_thread.busy) {
         const int saved = hl_guard_enter(&hl_thread);
         found = look(registers, door, &ends_wait);
         hl_guard_leave(&hl_thread, saved);

@@ -88,13 +88,13 @@ HL_COLD static void record_birth(struct hl_lane *lane, hl_value object, uint32_t
 
 /* A forked child gets its flight first. A stop leaves the hooks in the lists of other Ractors. */
 static HL_COLD int is_on_in_child(void) {
-    if (hl_life != HL_LIFE_ACTIVE) return 0;
+    if (hl_life_is() != HL_LIFE_ACTIVE) return 0;
     hl_life_step();
     return hl_objects_on();
 }
 
 HL_INLINE int is_on(void) {
-    return HL_LIKELY(hl_gate.open) ? hl_flight.header->objects_on != 0 : is_on_in_child();
+    return HL_LIKELY(hl_gate_is()) ? hl_flight.header->objects_on != 0 : is_on_in_child();
 }
 
 static void give_up(const char *why);
@@ -216,7 +216,7 @@ static int make_tables(void) {
 }
 
 int hl_objects_on(void) {
-    return hl_gate.open && hl_flight.header->objects_on;
+    return hl_gate_is() && hl_flight.header->objects_on;
 }
 
 /* The VM takes the hooks out of its list when they have returned. */
@@ -264,7 +264,7 @@ void hl_objects_stop(void) {
 
 static void start_as_asked(void *unused) {
     (void)unused;
-    if (!hl_gate.open) return;
+    if (!hl_gate_is()) return;
     const char *problem = hl_objects_start();
     if (problem && !hl_options.quiet) hl_say("objects are not counted: %s", problem);
 }

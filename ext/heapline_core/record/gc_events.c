@@ -48,7 +48,7 @@ static void record(uint32_t event) {
 
 void hl_record_gc(uint32_t event) {
     struct hl_thread *thread = &hl_thread;
-    if (!hl_recording() || thread->busy || !hl_gate.open) return;
+    if (!hl_recording() || thread->busy || !hl_gate_is()) return;
     const int saved = hl_guard_enter(thread);
     record(event);
     hl_guard_leave(thread, saved);

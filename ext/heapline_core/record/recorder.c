@@ -65,7 +65,7 @@ void hl_record_death(struct hl_lane *lane, uint32_t event, const void *block, ui
 
 void hl_record_mark(uint32_t event, uint64_t value) {
     struct hl_thread *thread = &hl_thread;
-    if (!hl_recording() || thread->busy || !hl_gate.open) return;
+    if (!hl_recording() || thread->busy || !hl_gate_is()) return;
     hl_recording_mark(event, 2, value, 0);
 }
 
@@ -95,7 +95,7 @@ static void record_unmapping(struct hl_lane *lane, uint32_t event, const struct 
 static void record_mapping(uint32_t end, const struct unmapped *ended, uint32_t event,
                            const struct hl_mapped *mapping) {
     struct hl_thread *thread = &hl_thread;
-    if (thread->busy || thread->quiet || !hl_gate.open) return;
+    if (thread->busy || thread->quiet || !hl_gate_is()) return;
     const struct hl_stay stay = hl_lane_enter(thread);
     struct hl_lane *lane = stay.lane;
     const int with_ruby = !thread->starting && !thread->exiting && !thread->ended;
@@ -234,7 +234,7 @@ int hl_recorder_set(int what) {
     const struct hl_record_wish wish = {.native = what == HEAPLINE_RECORD_NATIVE};
     const int failed = what ? hl_recorder_start(wish) : 0;
     if (!what) hl_recorder_stop();
-    if (hl_gate.open) hl_gate_open();
+    if (hl_gate_is()) hl_gate_open();
     return failed;
 }
 

@@ -37,6 +37,13 @@ union hl_gate {
 };
 extern union hl_gate hl_gate HL_HIDDEN;
 
+HL_INLINE uint32_t hl_gate_is(void) {
+    return hl_look32(&hl_gate.open);
+}
+HL_INLINE uint32_t hl_gate_forwards(void) {
+    return hl_look32(&hl_gate.forwards);
+}
+
 /* Open the gate, to where calls have to go now. */
 void hl_gate_open(void);
 
@@ -51,6 +58,13 @@ enum hl_life {
     HL_LIFE_STOPPED = 6    /* forwarding, until it is started again; the flight is as it was */
 };
 extern enum hl_life hl_life;
+
+HL_INLINE enum hl_life hl_life_is(void) {
+    return __atomic_load_n(&hl_life, __ATOMIC_RELAXED);
+}
+HL_INLINE void hl_life_set(enum hl_life life) {
+    __atomic_store_n(&hl_life, life, __ATOMIC_SEQ_CST);
+}
 
 /* 1: the accounting began after the program did, so there are blocks without a trailer, and without room for one. */
 extern uint32_t hl_started_late HL_HIDDEN;

@@ -74,9 +74,9 @@ static uint64_t generation(void) {
 /* Where ends are counted: nowhere in a copy of the process, nor while the VM frees its heap at its end. A forked child
  * gets its flight first. */
 static struct hl_heap_page_figures *figures(void) {
-    if (!hl_ruby.attached || hl_life != HL_LIFE_ACTIVE) return NULL;
-    if (!hl_gate.open) hl_life_step();
-    return hl_gate.open ? &hl_flight.header->heap_page_figures : NULL;
+    if (!hl_ruby.attached || hl_life_is() != HL_LIFE_ACTIVE) return NULL;
+    if (!hl_gate_is()) hl_life_step();
+    return hl_gate_is() ? &hl_flight.header->heap_page_figures : NULL;
 }
 
 static void count_span(struct hl_spans *spans, uint64_t generations) {
