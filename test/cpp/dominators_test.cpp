@@ -47,11 +47,11 @@ struct RandomGraph {
     }
 };
 
-void check_retained(const RandomGraph &graph) {
+void check_retained(const RandomGraph &graph, size_t in_memory) {
     TextFile file(graph.text());
     Dump dump(file.path());
     Job job;
-    dump.read({Dump::graph, false, false}, job, {1, 256});
+    dump.read({Dump::graph, false, false}, job, {1, 256, in_memory});
     dump.dominate(job);
     std::vector<bool> reached = graph.reached();
     for (uint32_t node = 0; node < graph.edges.size(); node++) {
@@ -68,7 +68,9 @@ void check_retained(const RandomGraph &graph) {
 }
 
 void test_random_graphs() {
-    for (unsigned seed = 0; seed < 60; seed++) check_retained(RandomGraph(seed, 5 + seed * 2, 1 + seed % 4));
+    for (unsigned seed = 0; seed < 60; seed++)
+        for (size_t in_memory : {Store::IN_MEMORY, size_t{0}})
+            check_retained(RandomGraph(seed, 5 + seed * 2, 1 + seed % 4), in_memory);
 }
 
 /* A dominator tree as deep as the list is long, and one group in which all lie within each other. */
