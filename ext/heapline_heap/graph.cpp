@@ -16,8 +16,8 @@ const size_t NODES_MAX = UINT32_MAX - (1u << 20);
 const size_t EDGES_MAX = UINT32_MAX - 1;
 /* Addresses go as numbers come: there is never all of both. */
 const size_t FORGOTTEN_AFTER = 1 << 18; /* objects */
-/* 64 MB of edges are brought into another order at a time: the fewer passes, the more memory. */
-const size_t WINDOW = 1 << 24;
+/* 32 MB of edges are brought into another order at a time: the fewer passes, the more memory. */
+const size_t WINDOW = 1 << 23;
 
 uint32_t narrow(uint64_t value) {
     return static_cast<uint32_t>(std::min<uint64_t>(value, Graph::WIDE));
@@ -27,7 +27,7 @@ uint32_t narrow(uint64_t value) {
 
 Graph::Graph(size_t in_memory)
     : store_(std::make_shared<Store>(in_memory)), nodes_(store_), references_(store_), values_(store_),
-      classes_(store_), outgoing_(store_), incoming_(store_) {}
+      classes_(store_), directory_(store_), outgoing_(store_), incoming_(store_) {}
 
 void Harvest::add(const Line &line, uint32_t kind, uint32_t place, bool edges) {
     Node node = {};
@@ -117,6 +117,7 @@ size_t Graph::link(const Vocabulary &vocabulary, const Job &job) {
     outgoing_.ends.finish();
     classes_.finish();
     link_names(vocabulary);
+    directory_.finish();
     return repeated;
 }
 
@@ -144,7 +145,7 @@ size_t Graph::sort(const Job &job) {
     addresses.release();
     Shelf<Node> nodes(store_);
     Shelf<uint64_t> references(store_);
-    directory_ = Directory();
+    directory_ = Directory(store_);
     for (size_t i = 0; i < order.size(); i++) {
         job.check(i);
         store_->trim(i);

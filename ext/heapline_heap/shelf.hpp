@@ -38,6 +38,9 @@ template <typename T> class Shelf {
         release();
     }
 
+    const std::shared_ptr<Store> &store() const {
+        return store_;
+    }
     size_t size() const {
         return filed_ + tail_.size();
     }

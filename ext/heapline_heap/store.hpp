@@ -16,8 +16,8 @@ namespace heapline {
 
 class Store {
   public:
-    static const size_t IN_MEMORY = size_t{128} << 20;
-    static const size_t MAPPED = size_t{48} << 20;
+    static const size_t IN_MEMORY = size_t{64} << 20;
+    static const size_t MAPPED = size_t{32} << 20;
 
     /* in_memory: bytes of lists from which on they lie in files; mapped: bytes of these that may be in memory. */
     explicit Store(size_t in_memory = IN_MEMORY, size_t mapped = MAPPED);
