@@ -140,8 +140,7 @@ size_t Graph::sort(const Job &job) {
     }
     Column<uint32_t> order(nodes_.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return addresses[a] < addresses[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return addresses[a] < addresses[b]; });
     addresses.release();
     Shelf<Node> nodes(store_);
     Shelf<uint64_t> references(store_);

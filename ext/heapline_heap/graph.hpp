@@ -50,8 +50,8 @@ struct Edges {
 
     explicit Edges(const std::shared_ptr<Store> &store) : begin(store), ends(store) {}
 
-    /* Makes these of single ones, in two or more passes: `each(take)` calls take(row, target) for all, in the same order
-     * each time. window: so many targets at a time are in memory. */
+    /* Makes these of single ones, in two or more passes: `each(take)` calls take(row, target) for all, in the same
+     * order each time. window: so many targets at a time are in memory. */
     template <typename Each> void gather(size_t rows, size_t window, const Job &job, const Each &each);
 
     const uint32_t *first(uint32_t node) const {
@@ -151,7 +151,7 @@ class Graph {
     Shelf<Node> nodes_;
     Shelf<uint64_t> references_;
     Shelf<char> values_;
-    Shelf<uint32_t> classes_; /* of each object */
+    Shelf<uint32_t> classes_;                                          /* of each object */
     std::unordered_map<uint64_t, std::pair<uint64_t, uint64_t>> wide_; /* bytes, length by address */
     std::vector<Root> roots_;
     std::vector<Name> names_;

@@ -49,8 +49,8 @@ class Store {
     const size_t in_memory_, mapped_;
     size_t taken_ = 0;
     bool in_files_ = false;
-    int statm_ = -1;        /* what the kernel says of this process's memory */
-    size_t elsewhere_ = 0;  /* pages of files that were in memory before, as of libraries */
+    int statm_ = -1;       /* what the kernel says of this process's memory */
+    size_t elsewhere_ = 0; /* pages of files that were in memory before, as of libraries */
     std::vector<std::pair<void *, size_t>> maps_;
 };
 
