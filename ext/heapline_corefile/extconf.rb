@@ -10,7 +10,7 @@ WITHOUT = <<~MESSAGE
 MESSAGE
 
 $CPPFLAGS << " -I#{File.expand_path("../heapline_core", __dir__)}"
-CxxExtension.make("corefile", __dir__, without: WITHOUT, shared: %w[source.cpp waiting.cpp],
+CxxExtension.make("corefile", __dir__, without: WITHOUT, shared: %w[source.cpp spool.cpp waiting.cpp],
                                        packages: ["g++ libelf-dev zlib1g-dev libzstd-dev",
                                                   "gcc-c++ elfutils-libelf-devel zlib-devel libzstd-devel",
                                                   "g++ elfutils-dev zlib-dev zstd-dev", "gcc libelf zlib zstd"]) do

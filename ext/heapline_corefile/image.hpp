@@ -20,7 +20,7 @@
 
 #include "../heapline_heap/failure.hpp"
 #include "../heapline_heap/job.hpp"
-#include "spool.hpp"
+#include "../heapline_heap/spool.hpp"
 
 namespace heapline {
 

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "../heapline_heap/job.hpp"
+#include "../heapline_heap/spool.hpp"
 #include "image.hpp"
-#include "spool.hpp"
 
 namespace heapline {
 namespace corefile {

@@ -11,8 +11,11 @@
 #define HEAPLINE_HEAP_DIRECTORY_HPP
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "column.hpp"
+#include "shelf.hpp"
 
 namespace heapline {
 
@@ -20,6 +23,8 @@ const uint32_t NOBODY = UINT32_MAX;
 
 class Directory {
   public:
+    explicit Directory(std::shared_ptr<Store> store) : kept_(std::move(store)) {}
+
     /* The objects come in the order of their numbers, from 0. Returns false where D1 would break. */
     bool add(uint64_t address) {
         uint64_t key = key_of(address), bit = bit_of(address);
@@ -33,11 +38,18 @@ class Directory {
 
     /* NOBODY: there is none. */
     uint32_t find(uint64_t address) const {
-        if (address % 8 || groups_.empty()) return NOBODY;
-        const Group &group = groups_[place(groups_, key_of(address))];
+        if (address % 8 || !size_) return NOBODY;
+        const Group &group = table_[place(table_, size_, key_of(address))];
         uint64_t bit = bit_of(address);
         if (!(group.bits & bit)) return NOBODY;
         return group.first + static_cast<uint32_t>(__builtin_popcountll(group.bits & (bit - 1)));
+    }
+
+    /* All were added, and few are looked for from now on: it goes where the store has it. */
+    void finish() {
+        kept_ = Shelf<Group>(kept_.store(), std::move(groups_));
+        groups_.release();
+        table_ = kept_.data();
     }
 
   private:
@@ -53,15 +65,15 @@ class Directory {
         return uint64_t{1} << (address >> 3 & 63);
     }
 
-    static size_t place(const Column<Group> &groups, uint64_t key) {
-        size_t mask = groups.size() - 1, i = (key * 0x9e3779b97f4a7c15u >> 20) & mask;
+    static size_t place(const Group *groups, size_t size, uint64_t key) {
+        size_t mask = size - 1, i = (key * 0x9e3779b97f4a7c15u >> 20) & mask;
         while (groups[i].bits && groups[i].key != key) i = (i + 1) & mask;
         return i;
     }
 
     bool begin_group(uint64_t key) {
         if ((used_ + 1) * 4 >= groups_.size() * 3) grow();
-        last_ = place(groups_, key);
+        last_ = place(table_, size_, key);
         if (groups_[last_].bits) return false;
         groups_[last_] = {key, 0, count_};
         last_key_ = key;
@@ -72,11 +84,16 @@ class Directory {
     void grow() {
         Column<Group> larger(std::max<size_t>(1024, groups_.size() * 2));
         for (const Group &group : groups_)
-            if (group.bits) larger[place(larger, group.key)] = group;
+            if (group.bits) larger[place(larger.data(), larger.size(), group.key)] = group;
         groups_.swap(larger);
+        table_ = groups_.data();
+        size_ = groups_.size();
     }
 
-    Column<Group> groups_; /* an open table, a power of two */
+    Column<Group> groups_; /* an open table, a power of two; while objects are added */
+    Shelf<Group> kept_;    /* the same, when it is finished */
+    const Group *table_ = nullptr;
+    size_t size_ = 0; /* of the table */
     size_t used_ = 0, last_ = 0;
     uint64_t last_key_ = UINT64_MAX;
     uint32_t count_ = 0;

@@ -8,50 +8,49 @@ namespace heapline {
 namespace {
 
 /* One run of the algorithm. Nodes are named by the order in which a depth-first search first sees them, from 0: the
- * top. */
+ * top. In memory are at most three columns of four bytes a node at a time, and what the search's stack takes. */
 class SemiNca {
   public:
-    SemiNca(Graph &graph, const Job &job) : graph_(graph), job_(job) {}
+    SemiNca(const Graph &graph, const Job &job)
+        : node(graph.store()), number(graph.store()), dominator(graph.store()), graph_(graph), job_(job),
+          store_(*graph.store()), parent_(graph.store()) {}
 
-    /* The node of each number. */
-    Column<uint32_t> order;
+    Shelf<uint32_t> node;   /* of each number */
+    Shelf<uint32_t> number; /* of each node; NOBODY: not reached */
     /* The immediate dominator of each number, as a number; the top has itself. */
-    Column<uint32_t> dominator;
+    Shelf<uint32_t> dominator;
 
     void run() {
-        number();
+        enumerate();
         find_semidominators();
-        label_.release();
-        ancestor_.release();
-        number_.release();
-        stack_.release();
         find_dominators();
-        semi_.release();
     }
 
   private:
-    void number();
-    void enter(uint32_t node, uint32_t parent);
+    void enumerate();
+    void enter(uint32_t of, uint32_t parent);
     void find_semidominators();
     void find_dominators();
     uint32_t evaluate(uint32_t number, uint32_t linked);
 
-    Graph &graph_;
+    const Graph &graph_;
     const Job &job_;
-    Column<uint32_t> number_;   /* of each node; NOBODY: not reached */
-    Column<uint32_t> ancestor_; /* the parent in the search's tree, then shortened */
+    Store &store_;
+    Column<uint32_t> number_;   /* while it is being made */
+    Shelf<uint32_t> parent_;    /* in the search's tree */
+    Column<uint32_t> ancestor_; /* the parent, then shortened */
     Column<uint32_t> semi_, label_;
     Column<uint32_t> stack_;
 };
 
-void SemiNca::enter(uint32_t node, uint32_t parent) {
-    number_[node] = static_cast<uint32_t>(order.size());
-    order.push_back(node);
-    ancestor_.push_back(parent);
+void SemiNca::enter(uint32_t of, uint32_t parent) {
+    number_[of] = static_cast<uint32_t>(node.size());
+    node.push_back(of);
+    parent_.push_back(parent);
 }
 
 /* Each node on the stack goes on with its next edge, so that the numbers are those of a true depth-first search. */
-void SemiNca::number() {
+void SemiNca::enumerate() {
     const Edges &edges = graph_.outgoing();
     Column<uint32_t> next; /* where the node at the same height of the stack goes on */
     number_.resize(size_t{graph_.top()} + 1);
@@ -61,7 +60,8 @@ void SemiNca::number() {
     next.push_back(edges.begin[graph_.top()]);
     for (size_t steps = 0; !stack_.empty(); steps++) {
         job_.check(steps);
-        uint32_t node = stack_[stack_.size() - 1], &at = next[next.size() - 1], end = edges.begin[node + 1];
+        store_.trim(steps);
+        uint32_t from = stack_[stack_.size() - 1], &at = next[next.size() - 1], end = edges.begin[from + 1];
         while (at < end && number_[edges.ends[at]] != NOBODY) at++;
         if (at == end) {
             stack_.resize(stack_.size() - 1);
@@ -69,10 +69,13 @@ void SemiNca::number() {
             continue;
         }
         uint32_t to = edges.ends[at++];
-        enter(to, number_[node]);
+        enter(to, number_[from]);
         stack_.push_back(to);
         next.push_back(edges.begin[to]);
     }
+    node.finish();
+    parent_.finish();
+    stack_.release();
 }
 
 /* The number with the least semidominator on the way up from `number`, as far as nodes are linked (from `linked` on);
@@ -90,162 +93,228 @@ uint32_t SemiNca::evaluate(uint32_t number, uint32_t linked) {
 }
 
 void SemiNca::find_semidominators() {
-    const Edges &incoming = graph_.incoming(job_);
-    uint32_t count = static_cast<uint32_t>(order.size());
-    dominator.append(ancestor_.data(), count);
+    const uint32_t count = static_cast<uint32_t>(node.size());
+    Edges incoming(graph_.store()); /* from number to number */
+    incoming.gather(count, graph_.window(), job_, [this](const auto &take) {
+        const Edges &edges = graph_.outgoing();
+        for (uint32_t from = 0; from <= graph_.top(); from++) {
+            job_.check(from);
+            store_.trim(from);
+            const uint32_t known = number_[from];
+            if (known == NOBODY) continue;
+            for (const uint32_t *to = edges.first(from); to < edges.last(from); to++) take(number_[*to], known);
+        }
+    });
+    number = Shelf<uint32_t>(graph_.store(), std::move(number_));
+    number_.release();
+    ancestor_.append(parent_.data(), count);
     semi_.resize(count);
     label_.resize(count);
     for (uint32_t i = 0; i < count; i++) semi_[i] = label_[i] = i;
     for (uint32_t i = count; i-- > 1;) {
         job_.check(i);
-        uint32_t least = ancestor_[i], node = order[i];
-        for (const uint32_t *from = incoming.first(node); from < incoming.last(node); from++) {
-            if (number_[*from] == NOBODY) continue;
-            least = std::min(least, semi_[evaluate(number_[*from], i + 1)]);
-        }
+        store_.trim(i);
+        uint32_t least = ancestor_[i];
+        for (const uint32_t *from = incoming.first(i); from < incoming.last(i); from++)
+            least = std::min(least, semi_[evaluate(*from, i + 1)]);
         semi_[i] = least;
     }
+    label_.release();
+    ancestor_.release();
+    stack_.release();
 }
 
+/* Each is dominated by the nearest of its parent's dominators whose number is not above its semidominator's. On the way
+ * up there are jumps (Myers, An Applicative Random-Access Stack, 1983): a step for each would be one for each pair of
+ * nodes where what hangs at the end of a long list is held from the top, too. Once a number has its dominator its
+ * semidominator gives room to its jump. */
 void SemiNca::find_dominators() {
-    for (uint32_t i = 1; i < order.size(); i++) {
-        uint32_t at = dominator[i];
-        while (at > semi_[i]) at = dominator[at];
-        dominator[i] = at;
+    Column<uint32_t> found, depth(node.size()), &jump = semi_;
+    found.append(parent_.data(), parent_.size());
+    parent_.release();
+    for (uint32_t i = 1; i < found.size(); i++) {
+        const uint32_t semi = semi_[i];
+        uint32_t at = found[i];
+        while (at > semi) at = jump[at] > semi ? jump[at] : found[at];
+        found[i] = at;
+        depth[i] = depth[at] + 1;
+        const uint32_t above = jump[at];
+        jump[i] = depth[at] - depth[above] == depth[above] - depth[jump[above]] ? jump[above] : at;
     }
+    semi_.release();
+    dominator = Shelf<uint32_t>(graph_.store(), std::move(found));
 }
 
 } // namespace
 
-Dominators::Dominators(Graph &graph, const Job &job) : graph_(graph) {
+Dominators::Dominators(const Graph &graph, const Job &job)
+    : graph_(graph), store_(*graph.store()), number_(graph.store()), node_(graph.store()), dominator_(graph.store()),
+      retained_(graph.store()), retained_count_(graph.store()), child_(graph.store()), sibling_(graph.store()) {
     SemiNca algorithm(graph, job);
     algorithm.run();
-    parent_.resize(size_t{graph.top()} + 1);
-    std::fill(parent_.begin(), parent_.end(), NOBODY);
-    for (size_t i = 1; i < algorithm.order.size(); i++)
-        parent_[algorithm.order[i]] = algorithm.order[algorithm.dominator[i]];
-    algorithm.dominator.release();
-    retain(algorithm.order, job);
-    algorithm.order.release();
+    number_.swap(algorithm.number);
+    node_.swap(algorithm.node);
+    dominator_.swap(algorithm.dominator);
+    retain(job);
     link();
     add_up();
 }
 
-/* Each node gets the list of what it dominates at once: asked for again and again, by way of one look at each. */
-void Dominators::link() {
-    child_.resize(retained_.size());
-    sibling_.resize(retained_.size());
-    for (uint32_t node = 0; node < retained_.size(); node++) {
-        if (parent_[node] == NOBODY) continue;
-        sibling_[node] = child_[parent_[node]];
-        child_[parent_[node]] = node + 1;
+/* A dominator comes before what it dominates: from the last to the first, each hands its sum to the one above it. */
+void Dominators::retain(const Job &job) {
+    Column<uint32_t> bytes(graph_.objects()); /* in the order of the nodes, which here is none */
+    for (uint32_t node = 0; node < graph_.objects(); node++) {
+        store_.trim(node);
+        bytes[node] = graph_.node(node).bytes;
     }
+    Column<uint64_t> retained(node_.size());
+    for (size_t i = node_.size(); i-- > 0;) {
+        job.check(i);
+        store_.trim(i);
+        const uint32_t node = node_[i];
+        if (graph_.is_object(node)) retained[i] += bytes[node] == Graph::WIDE ? graph_.bytes(node) : bytes[node];
+        if (i) retained[dominator_[i]] += retained[i];
+    }
+    bytes.release();
+    retained_ = Shelf<uint64_t>(graph_.store(), std::move(retained));
+    retained.release();
+    Column<uint32_t> count(node_.size());
+    for (size_t i = node_.size(); i-- > 0;) {
+        job.check(i);
+        store_.trim(i);
+        count[i]++;
+        if (i) count[dominator_[i]] += count[i];
+    }
+    retained_count_ = Shelf<uint32_t>(graph_.store(), std::move(count));
 }
 
-/* A dominator comes before what it dominates: from the last to the first, each hands its sum to the one above it. */
-void Dominators::retain(const Column<uint32_t> &order, const Job &job) {
-    retained_.resize(size_t{graph_.top()} + 1);
-    retained_count_.resize(size_t{graph_.top()} + 1);
-    for (size_t i = order.size(); i-- > 0;) {
-        job.check(i);
-        uint32_t node = order[i];
-        if (graph_.is_object(node)) retained_[node] += graph_.bytes(node);
-        retained_count_[node]++;
-        if (i == 0) break;
-        retained_[parent_[node]] += retained_[node];
-        retained_count_[parent_[node]] += retained_count_[node];
+/* Each node gets the list of what it dominates at once: asked for again and again, by way of one look at each. */
+void Dominators::link() {
+    Column<uint32_t> child(node_.size());
+    for (uint32_t i = 0; i < node_.size(); i++) {
+        store_.trim(i);
+        sibling_.push_back(i ? child[dominator_[i]] : 0);
+        if (i) child[dominator_[i]] = i;
     }
+    sibling_.finish();
+    child_ = Shelf<uint32_t>(graph_.store(), std::move(child));
 }
 
 void Dominators::add_up() {
-    for (uint32_t node = 0; node < graph_.objects(); node++)
+    for (uint32_t node = 0; node < graph_.objects(); node++) {
+        store_.trim(node);
         (reached(node) ? reachable_ : unreachable_).add(graph_.bytes(node), graph_.node(node).slot);
+    }
 }
 
-/* The best of the nodes that it is shown. */
+/* The best of the nodes that it is shown, by number. */
 class Dominators::Best {
-    auto order() const {
-        return [this](uint32_t a, uint32_t b) {
-            return tree_.retained_[a] != tree_.retained_[b] ? tree_.retained_[a] > tree_.retained_[b] : a < b;
-        };
+    using One = std::pair<uint64_t, uint32_t>; /* what it retains, and the node */
+
+    static bool more(const One &a, const One &b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
     }
 
   public:
     Best(const Dominators &tree, size_t limit) : tree_(tree), limit_(limit) {}
 
-    void add(uint32_t node) {
+    void add(uint32_t number) {
         if (!limit_) return;
-        auto more = order();
-        if (found_.size() == limit_ && !more(node, found_.front())) return;
+        const One one(tree_.retained_[number], tree_.node_[number]);
+        if (found_.size() == limit_ && !more(one, found_.front())) return;
         if (found_.size() == limit_) {
             std::pop_heap(found_.begin(), found_.end(), more);
             found_.pop_back();
         }
-        found_.push_back(node);
+        found_.push_back(one);
         std::push_heap(found_.begin(), found_.end(), more);
     }
 
-    /* What `node` dominates at once. */
-    void add_children(uint32_t node) {
-        for (uint32_t next = tree_.child_[node]; next; next = tree_.sibling_[next - 1]) add(next - 1);
+    /* What it dominates at once. */
+    void add_children(uint32_t number) {
+        size_t steps = 0;
+        for (uint32_t next = tree_.child_[number]; next; next = tree_.sibling_[next]) {
+            tree_.store_.trim(++steps);
+            add(next);
+        }
     }
 
     std::vector<uint32_t> sorted() {
-        std::sort(found_.begin(), found_.end(), order());
-        return std::move(found_);
+        std::sort(found_.begin(), found_.end(), more);
+        std::vector<uint32_t> nodes;
+        for (const One &one : found_) nodes.push_back(one.second);
+        return nodes;
     }
 
   private:
     const Dominators &tree_;
     size_t limit_;
-    std::vector<uint32_t> found_; /* a heap, the least on top */
+    std::vector<One> found_; /* a heap, the least on top */
 };
 
 std::vector<uint32_t> Dominators::largest(size_t limit) const {
     Best best(*this, limit);
-    for (uint32_t node = 0; node < graph_.objects(); node++)
-        if (reached(node)) best.add(node);
+    for (uint32_t i = 0; i < node_.size(); i++) {
+        store_.trim(i);
+        if (graph_.is_object(node_[i])) best.add(i);
+    }
     return best.sorted();
 }
 
 std::vector<uint32_t> Dominators::children(uint32_t under, size_t limit) const {
     Best best(*this, limit);
-    best.add_children(under);
+    if (reached(under)) best.add_children(number_[under]);
     return best.sorted();
 }
 
 std::vector<uint32_t> Dominators::uppermost(size_t limit) const {
     Best best(*this, limit);
-    for (uint32_t next = child_[graph_.top()]; next; next = sibling_[next - 1]) {
-        if (graph_.is_object(next - 1))
-            best.add(next - 1);
+    size_t steps = 0;
+    for (uint32_t next = child_[0]; next; next = sibling_[next]) {
+        store_.trim(++steps);
+        if (graph_.is_object(node_[next]))
+            best.add(next);
         else
-            best.add_children(next - 1);
+            best.add_children(next);
     }
     return best.sorted();
 }
 
+/* By number; NOBODY: of what is no object. */
+Column<uint32_t> Dominators::group_of_numbers(const Shelf<uint32_t> &group_of, const Job &job) const {
+    Column<uint32_t> groups(node_.size());
+    std::fill(groups.begin(), groups.end(), NOBODY);
+    for (uint32_t node = 0; node < graph_.objects(); node++) {
+        job.check(node);
+        store_.trim(node);
+        if (reached(node)) groups[number_[node]] = group_of[node];
+    }
+    return groups;
+}
+
 /* The tree is walked with a stack; `open` counts, by group, the nodes on the way down to where the walk is. */
-std::vector<Figures> Dominators::by_group(const Column<uint32_t> &group_of, size_t groups, const Job &job) const {
+std::vector<Figures> Dominators::by_group(const Shelf<uint32_t> &group_of, size_t groups, const Job &job) const {
     std::vector<Figures> figures(groups);
     std::vector<uint32_t> open(groups);
-    for (uint32_t node = graph_.top(), steps = 0;; steps++) {
+    for (uint32_t node = 0; node < graph_.objects(); node++) {
+        store_.trim(node);
+        if (reached(node)) figures[group_of[node]].add(0, graph_.node(node).slot);
+    }
+    const Column<uint32_t> group = group_of_numbers(group_of, job);
+    for (uint32_t at = 0, steps = 0;; steps++) {
         job.check(steps);
-        bool object = graph_.is_object(node);
-        if (object) {
-            Figures &group = figures[group_of[node]];
-            group.add(open[group_of[node]]++ ? 0 : retained_[node], graph_.node(node).slot);
-        }
-        if (child_[node]) {
-            node = child_[node] - 1;
+        store_.trim(steps);
+        if (group[at] != NOBODY && !open[group[at]]++) figures[group[at]].bytes += retained_[at];
+        if (child_[at]) {
+            at = child_[at];
             continue;
         }
-        for (;; node = parent_[node]) { /* up, to the next that was not visited */
-            if (graph_.is_object(node)) open[group_of[node]]--;
-            if (node == graph_.top()) return figures;
-            if (sibling_[node]) break;
+        for (;; at = dominator_[at]) { /* up, to the next that was not visited */
+            if (group[at] != NOBODY) open[group[at]]--;
+            if (!at) return figures;
+            if (sibling_[at]) break;
         }
-        node = sibling_[node] - 1;
+        at = sibling_[at];
     }
 }
 

@@ -12,31 +12,32 @@
 #define HEAPLINE_HEAP_DOMINATORS_HPP
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "column.hpp"
 #include "graph.hpp"
+#include "shelf.hpp"
 #include "survey.hpp"
 
 namespace heapline {
 
 class Dominators {
   public:
-    /* Makes the graph's incoming edges, which later questions for referrers use, too. */
-    Dominators(Graph &graph, const Job &job);
+    Dominators(const Graph &graph, const Job &job);
 
     /* The node's immediate dominator; NOBODY: it is not reached, or is the top. */
     uint32_t parent(uint32_t node) const {
-        return parent_[node];
+        const uint32_t number = number_[node];
+        return number == NOBODY || !number ? NOBODY : node_[dominator_[number]];
     }
     bool reached(uint32_t node) const {
-        return retained_count_[node] > 0;
+        return number_[node] != NOBODY;
     }
     uint64_t retained_bytes(uint32_t node) const {
-        return retained_[node];
+        return reached(node) ? retained_[number_[node]] : 0;
     }
     uint32_t retained_count(uint32_t node) const {
-        return retained_count_[node];
+        return reached(node) ? retained_count_[number_[node]] : 0;
     }
 
     /* The objects that retain most; those below `under` at once, or, with NOBODY, of all. */
@@ -54,20 +55,26 @@ class Dominators {
 
     /* By group (`group_of` has one number an object, below `groups`): the count and slots of what is reached, and the
      * bytes that they retain together, one below another of the same group not counted again. */
-    std::vector<Figures> by_group(const Column<uint32_t> &group_of, size_t groups, const Job &job) const;
+    std::vector<Figures> by_group(const Shelf<uint32_t> &group_of, size_t groups, const Job &job) const;
 
   private:
     class Best;
 
+    void retain(const Job &job);
     void link();
-    void retain(const Column<uint32_t> &order, const Job &job);
     void add_up();
+    Column<uint32_t> group_of_numbers(const Shelf<uint32_t> &group_of, const Job &job) const;
 
     const Graph &graph_;
-    Column<uint32_t> parent_;
-    Column<uint64_t> retained_;
-    Column<uint32_t> retained_count_;
-    Column<uint32_t> child_, sibling_; /* the first node dominated at once, and the next one; plus 1, 0: none */
+    Store &store_;
+    /* Nodes are numbered in the order in which a search sees them, the top first; a number's neighbours lie near. */
+    Shelf<uint32_t> number_; /* of each node; NOBODY: not reached */
+    /* By number: */
+    Shelf<uint32_t> node_;
+    Shelf<uint32_t> dominator_; /* a number; the top has itself */
+    Shelf<uint64_t> retained_;
+    Shelf<uint32_t> retained_count_;
+    Shelf<uint32_t> child_, sibling_; /* the first number that is dominated at once, and the next one; 0: none */
     Figures reachable_, unreachable_;
 };
 

@@ -36,7 +36,7 @@ void Dump::read(Wanted wanted, const Job &job, const Manner &manner) {
     bytes_read_ = 0;
     bytes_total_ = file.total();
     std::unique_ptr<Survey> survey(survey_ ? nullptr : new Survey);
-    std::unique_ptr<Graph> graph(want_graph ? new Graph : nullptr);
+    std::unique_ptr<Graph> graph(want_graph ? new Graph(manner.in_memory) : nullptr);
     std::unique_ptr<Duplicates> duplicates(want_strings ? new Duplicates : nullptr);
     std::unique_ptr<std::string> notes(want_notes ? new std::string : nullptr);
     Findings findings = {&vocabulary_,     &classes_,   survey.get(), graph.get(), wanted.depth == Dump::graph,
@@ -77,7 +77,8 @@ const Search &Dump::search(const Job &job) {
 
 uint64_t Dump::class_address(uint32_t node) const {
     const Node &one = graph_->node(node);
-    if (one.class_node != NOBODY) return graph_->node(one.class_node).address;
+    const uint32_t class_node = graph_->class_of(node);
+    if (class_node != NOBODY) return graph_->node(class_node).address;
     return one.flags & Node::HAS_CLASS ? Classes::ELSEWHERE : 0;
 }
 
@@ -88,20 +89,21 @@ std::string Dump::label(uint32_t node) const {
 
 const Dump::Groups &Dump::groups(const Job &job) {
     if (groups_) return *groups_;
-    auto made = std::make_unique<Groups>();
+    std::unique_ptr<Groups> made(new Groups{{}, Shelf<uint32_t>(graph_->store())});
     std::unordered_map<Survey::ClassKey, uint32_t, Survey::ClassHash> known;
     std::unordered_map<std::string, uint32_t> numbers;
-    made->of.resize(graph_->objects());
     for (uint32_t node = 0; node < graph_->objects(); node++) {
         job.check(node);
+        graph_->store()->trim(node);
         auto [found, fresh] = known.try_emplace({class_address(node), graph_->node(node).kind}, 0);
         if (fresh) {
             auto number = numbers.try_emplace(label(node), static_cast<uint32_t>(made->names.size()));
             if (number.second) made->names.push_back(number.first->first);
             found->second = number.first->second;
         }
-        made->of[node] = found->second;
+        made->of.push_back(found->second);
     }
+    made->of.finish();
     groups_ = std::move(made);
     return *groups_;
 }
@@ -111,7 +113,7 @@ std::string Dump::edge_name(uint32_t from, uint32_t to) const {
     if (word) return vocabulary_.text(word);
     if (!graph_->is_object(from) || !graph_->is_object(to)) return "";
     const Node &source = graph_->node(from);
-    if (source.class_node == to) return "class";
+    if (graph_->class_of(from) == to) return "class";
     const Class *one = classes_.find(source.address);
     return one && one->superclass && one->superclass == graph_->node(to).address ? "superclass" : "";
 }

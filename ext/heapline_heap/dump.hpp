@@ -29,10 +29,12 @@ class Dump {
 
     explicit Dump(std::string path) : path_(std::move(path)) {}
 
-    /* How it is read. threads: 0 for as many as there are processors; window: bytes that a thread takes at a time */
+    /* How it is read. threads: 0 for as many as there are processors; window: bytes that a thread takes at a time;
+     * in_memory: of the graph, see Store */
     struct Manner {
         unsigned threads = 0;
         size_t window = Windows::SIZE;
+        size_t in_memory = Store::IN_MEMORY;
     };
 
     /* What is to be known. */
@@ -98,7 +100,7 @@ class Dump {
     /* Names of groups of objects (their classes), and each object's. Made when it is first asked for. */
     struct Groups {
         std::vector<std::string> names;
-        Column<uint32_t> of;
+        Shelf<uint32_t> of;
     };
     const Groups &groups(const Job &job);
 

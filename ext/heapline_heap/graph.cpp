@@ -16,6 +16,8 @@ const size_t NODES_MAX = UINT32_MAX - (1u << 20);
 const size_t EDGES_MAX = UINT32_MAX - 1;
 /* Addresses go as numbers come: there is never all of both. */
 const size_t FORGOTTEN_AFTER = 1 << 18; /* objects */
+/* 32 MB of edges are brought into another order at a time: the fewer passes, the more memory. */
+const size_t WINDOW = 1 << 23;
 
 uint32_t narrow(uint64_t value) {
     return static_cast<uint32_t>(std::min<uint64_t>(value, Graph::WIDE));
@@ -23,10 +25,13 @@ uint32_t narrow(uint64_t value) {
 
 } // namespace
 
+Graph::Graph(size_t in_memory)
+    : store_(std::make_shared<Store>(in_memory)), nodes_(store_), references_(store_), values_(store_),
+      classes_(store_), directory_(store_), outgoing_(store_), incoming_(store_) {}
+
 void Harvest::add(const Line &line, uint32_t kind, uint32_t place, bool edges) {
     Node node = {};
     node.address = line.address;
-    node.class_node = NOBODY;
     node.place = place;
     node.generation = line.has_generation ? narrow(line.generation) + 1 : 0;
     node.bytes = narrow(line.memsize);
@@ -62,22 +67,22 @@ void Harvest::clear() {
 void Graph::add(const Harvest &harvest, const Translation &translation) {
     if (nodes_.size() + harvest.nodes.size() > NODES_MAX) throw Failure("it has more objects than can be numbered");
     if (values_.empty()) values_.push_back(0); /* 0 is no place of a value */
-    size_t from = nodes_.size(), at = values_.size(), wide = 0;
-    nodes_.append(harvest.nodes.data(), harvest.nodes.size());
+    size_t at = values_.size(), read = 0, wide = 0;
     references_.append(harvest.references.data(), harvest.references.size());
     bool room = values_.size() + harvest.values.size() < UINT32_MAX;
     if (room) values_.append(harvest.values.data(), harvest.values.size());
-    for (size_t i = from; i < nodes_.size(); i++) {
-        Node &node = nodes_[i];
+    for (Node node : harvest.nodes) {
         node.kind = static_cast<uint16_t>(translation.kind(node.kind));
         node.place = translation.place(node.place);
         if (node.bytes == WIDE || node.length == WIDE) {
             wide_[node.address] = {harvest.sizes[wide], harvest.sizes[wide + 1]};
             wide += 2;
         }
-        if (!node.value) continue;
-        node.value = room ? static_cast<uint32_t>(at) : 0;
-        if (room) at += 1 + static_cast<unsigned char>(values_[at]);
+        if (node.value) {
+            node.value = room ? static_cast<uint32_t>(at + read) : 0;
+            read += 1 + static_cast<unsigned char>(harvest.values[read]);
+        }
+        nodes_.push_back(node);
     }
 }
 
@@ -97,6 +102,9 @@ void Graph::add_name(uint64_t from, std::string_view root, uint64_t to, std::str
 }
 
 size_t Graph::link(const Vocabulary &vocabulary, const Job &job) {
+    nodes_.finish();
+    references_.finish();
+    values_.finish();
     size_t repeated = number(job);
     link_objects(vocabulary, job);
     for (const Root &root : roots_) {
@@ -105,13 +113,18 @@ size_t Graph::link(const Vocabulary &vocabulary, const Job &job) {
     }
     for (uint32_t root = objects(); root < top(); root++) outgoing_.ends.push_back(root);
     outgoing_.begin.push_back(static_cast<uint32_t>(outgoing_.ends.size()));
+    outgoing_.begin.finish();
+    outgoing_.ends.finish();
+    classes_.finish();
     link_names(vocabulary);
+    directory_.finish();
     return repeated;
 }
 
 size_t Graph::number(const Job &job) {
     for (size_t i = 0; i < nodes_.size(); i++) {
         job.check(i);
+        store_->trim(i);
         if (!directory_.add(nodes_[i].address)) return sort(job);
     }
     return 0;
@@ -119,23 +132,30 @@ size_t Graph::number(const Job &job) {
 
 /* For dumps whose objects are in no order, or in it twice: nothing that Ruby writes. */
 size_t Graph::sort(const Job &job) {
-    Column<uint64_t> starts(nodes_.size());
-    for (size_t i = 0, at = 0; i < nodes_.size(); at += 2 + references_[at], i++) starts[i] = at;
+    Column<uint64_t> starts(nodes_.size()), addresses(nodes_.size());
+    for (size_t i = 0, at = 0; i < nodes_.size(); at += 2 + references_[at], i++) {
+        store_->trim(i);
+        starts[i] = at;
+        addresses[i] = nodes_[i].address;
+    }
     Column<uint32_t> order(nodes_.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [this](uint32_t a, uint32_t b) { return nodes_[a].address < nodes_[b].address; });
-    Column<Node> nodes;
-    Column<uint64_t> references;
-    directory_ = Directory();
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return addresses[a] < addresses[b]; });
+    addresses.release();
+    Shelf<Node> nodes(store_);
+    Shelf<uint64_t> references(store_);
+    directory_ = Directory(store_);
     for (size_t i = 0; i < order.size(); i++) {
         job.check(i);
+        store_->trim(i);
         const Node &node = nodes_[order[i]];
         if (!directory_.add(node.address)) continue;
         nodes.push_back(node);
         const uint64_t *start = &references_[starts[order[i]]];
         references.append(start, 2 + start[0]);
     }
+    nodes.finish();
+    references.finish();
     nodes_.swap(nodes);
     references_.swap(references);
     return nodes.size() - nodes_.size();
@@ -153,16 +173,16 @@ void Graph::link_objects(const Vocabulary &vocabulary, const Job &job) {
     std::vector<bool> classless(vocabulary.kinds());
     for (uint32_t kind = 0; kind < vocabulary.kinds(); kind++)
         classless[kind] = Classes::classless(vocabulary.type_of(kind));
-    outgoing_.begin.reserve(nodes_.size() + roots_.size() + 2);
     outgoing_.begin.push_back(0);
     const uint64_t *reference = references_.data();
     for (size_t i = 0; i < nodes_.size(); i++) {
         job.check(i);
+        store_->trim(i);
         if (i % FORGOTTEN_AFTER == 0) references_.forget(static_cast<size_t>(reference - references_.data()));
         uint64_t count = *reference++, class_address = *reference++;
-        Node &node = nodes_[i];
-        node.class_node = class_address && !classless[node.kind] ? find(class_address) : NOBODY;
-        if (node.class_node != NOBODY) push_edge(class_address);
+        const uint32_t class_node = class_address && !classless[nodes_[i].kind] ? find(class_address) : NOBODY;
+        classes_.push_back(class_node);
+        if (class_node != NOBODY) push_edge(class_address);
         for (; count; count--) push_edge(*reference++);
         outgoing_.begin.push_back(static_cast<uint32_t>(outgoing_.ends.size()));
     }
@@ -207,20 +227,21 @@ std::string_view Graph::value(uint32_t node) const {
     return at ? std::string_view(values_.data() + at + 1, static_cast<unsigned char>(values_[at])) : std::string_view();
 }
 
+size_t Graph::window() const {
+    return store_->in_files() ? WINDOW : SIZE_MAX;
+}
+
 /* Counting sort by target. */
 const Edges &Graph::incoming(const Job &job) {
     if (!incoming_.begin.empty()) return incoming_;
-    Edges edges;
-    edges.begin.resize(size_t{top()} + 3);
-    for (size_t i = 0; i < outgoing_.ends.size(); i++) edges.begin[size_t{outgoing_.ends[i]} + 2]++;
-    for (size_t i = 2; i < edges.begin.size(); i++) edges.begin[i] += edges.begin[i - 1];
-    edges.ends.resize(outgoing_.ends.size());
-    for (uint32_t node = 0; node <= top(); node++) {
-        job.check(node);
-        for (const uint32_t *to = outgoing_.first(node); to < outgoing_.last(node); to++)
-            edges.ends[edges.begin[size_t{*to} + 1]++] = node;
-    }
-    edges.begin.resize(size_t{top()} + 2);
+    Edges edges(store_);
+    edges.gather(size_t{top()} + 1, window(), job, [&](const auto &take) {
+        for (uint32_t node = 0; node <= top(); node++) {
+            job.check(node);
+            store_->trim(node);
+            for (const uint32_t *to = outgoing_.first(node); to < outgoing_.last(node); to++) take(*to, node);
+        }
+    });
     incoming_.begin.swap(edges.begin);
     incoming_.ends.swap(edges.ends);
     return incoming_;

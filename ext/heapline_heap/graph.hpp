@@ -2,7 +2,8 @@
 /*
  * The objects of a dump and what they refer to. While lines are read (`add_*`), references are addresses; `link` turns
  * them into numbers. After that nodes are numbered: the objects in the order of the dump, then the roots, then one node
- * above all roots. Edges lie in one array, those of a node together (compressed sparse rows).
+ * above all roots. Edges lie in one list, those of a node together (compressed sparse rows). All lists as long as there
+ * are nodes or edges lie in the graph's store.
  *
  * One thread at a time; after `link` nothing changes but `incoming`, which is made when it is first asked for.
  */
@@ -10,6 +11,7 @@
 #define HEAPLINE_HEAP_GRAPH_HPP
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -21,6 +23,8 @@
 #include "directory.hpp"
 #include "job.hpp"
 #include "line.hpp"
+#include "shelf.hpp"
+#include "store.hpp"
 #include "vocabulary.hpp"
 
 namespace heapline {
@@ -30,7 +34,6 @@ struct Node {
     static const uint8_t HAS_CLASS = 64;
 
     uint64_t address;
-    uint32_t class_node; /* after `link`; NOBODY: none in the dump */
     uint32_t place;
     uint32_t generation; /* plus 1; 0: unknown */
     uint32_t bytes;      /* WIDE: see Graph::bytes */
@@ -42,8 +45,14 @@ struct Node {
 
 /* Nodes by row, and the targets of each row. */
 struct Edges {
-    Column<uint32_t> begin; /* one more than there are rows */
-    Column<uint32_t> ends;
+    Shelf<uint32_t> begin; /* one more than there are rows */
+    Shelf<uint32_t> ends;
+
+    explicit Edges(const std::shared_ptr<Store> &store) : begin(store), ends(store) {}
+
+    /* Makes these of single ones, in two or more passes: `each(take)` calls take(row, target) for all, in the same
+     * order each time. window: so many targets at a time are in memory. */
+    template <typename Each> void gather(size_t rows, size_t window, const Job &job, const Each &each);
 
     const uint32_t *first(uint32_t node) const {
         return ends.data() + begin[node];
@@ -70,6 +79,9 @@ class Graph {
     /* Bytes of a value that are kept; of frozen strings of which there is one each (paths and names, not contents). */
     static const size_t VALUE_MAX = 100, INTERNED_MAX = 255;
 
+    /* in_memory: see Store */
+    explicit Graph(size_t in_memory = Store::IN_MEMORY);
+
     /* Take over what was read. Throws Failure where there are too many objects or references. */
     void add(const Harvest &harvest, const Translation &translation);
     void add_root(const std::string &name, const std::vector<uint64_t> &references);
@@ -91,6 +103,10 @@ class Graph {
     const Node &node(uint32_t node) const {
         return nodes_[node];
     }
+    /* The node of an object's class; NOBODY: none in the dump. */
+    uint32_t class_of(uint32_t node) const {
+        return classes_[node];
+    }
     const std::string &root_name(uint32_t node) const {
         return roots_[node - nodes_.size()].name;
     }
@@ -105,6 +121,11 @@ class Graph {
         return outgoing_;
     }
     const Edges &incoming(const Job &job);
+    /* How many targets Edges::gather() may take. */
+    size_t window() const;
+    const std::shared_ptr<Store> &store() const {
+        return store_;
+    }
 
     /* The word for what leads from one node to another; 0: the dump does not tell. */
     uint32_t edge_name(uint32_t from, uint32_t to) const;
@@ -126,15 +147,44 @@ class Graph {
     void link_names(const Vocabulary &vocabulary);
     void push_edge(uint64_t address);
 
-    Column<Node> nodes_;
-    Column<uint64_t> references_;
-    Column<char> values_;
+    std::shared_ptr<Store> store_;
+    Shelf<Node> nodes_;
+    Shelf<uint64_t> references_;
+    Shelf<char> values_;
+    Shelf<uint32_t> classes_;                                          /* of each object */
     std::unordered_map<uint64_t, std::pair<uint64_t, uint64_t>> wide_; /* bytes, length by address */
     std::vector<Root> roots_;
     std::vector<Name> names_;
     Directory directory_;
     Edges outgoing_, incoming_;
 };
+
+template <typename Each> void Edges::gather(size_t rows, size_t window, const Job &job, const Each &each) {
+    Column<uint32_t> next(rows + 1); /* where the row's next one goes */
+    each([&](uint32_t row, uint32_t) { next[row + 1]++; });
+    for (size_t row = 0; row < rows; row++) next[row + 1] += next[row];
+    begin.append(next.data(), next.size());
+    begin.finish();
+    const uint32_t all = next[rows];
+    Column<uint32_t> targets(std::min<size_t>(window, all));
+    for (uint32_t from = 0, first = 0, to; from < all; from = to) {
+        to = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{from} + targets.size(), all));
+        while (begin[first + 1] <= from) first++;
+        uint32_t passed = from - begin[first]; /* of the first row, by the pass before */
+        next[first] = from;
+        each([&](uint32_t row, uint32_t target) {
+            if (row < first || next[row] >= to) return;
+            if (row == first && passed) {
+                passed--;
+                return;
+            }
+            targets[next[row]++ - from] = target;
+        });
+        job.check();
+        ends.append(targets.data(), to - from);
+    }
+    ends.finish();
+}
 
 } // namespace heapline
 

@@ -69,7 +69,7 @@ void find_referrers(Owner &owner, uint32_t to, size_t most) {
     owner.scratch.nodes.clear();
     for (bool instances : {false, true}) {
         for (const uint32_t *from = edges.first(to); from < edges.last(to); from++) {
-            bool instance = graph.is_object(*from) && graph.node(*from).class_node == to;
+            bool instance = graph.is_object(*from) && graph.class_of(*from) == to;
             if (instance == instances && owner.scratch.nodes.size() < most) owner.scratch.nodes.push_back(*from);
         }
     }

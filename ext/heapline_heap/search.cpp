@@ -5,6 +5,12 @@
 
 namespace heapline {
 
+namespace {
+
+const size_t FORGOTTEN_AFTER = 1 << 18; /* nodes that were visited */
+
+} // namespace
+
 Search::Search(const Graph &graph, const Job &job) : top_(graph.top()), before_(size_t{top_} + 1) {
     const Edges &edges = graph.outgoing();
     Column<uint32_t> queue;
@@ -13,6 +19,8 @@ Search::Search(const Graph &graph, const Job &job) : top_(graph.top()), before_(
     queue.push_back(top_);
     for (size_t i = 0; i < queue.size(); i++) {
         job.check(i);
+        graph.store()->trim(i);
+        if (i % FORGOTTEN_AFTER == 0) queue.forget(i);
         uint32_t node = queue[i];
         for (const uint32_t *to = edges.first(node); to < edges.last(node); to++) {
             if (before_[*to] != NOBODY) continue;

@@ -47,11 +47,11 @@ struct RandomGraph {
     }
 };
 
-void check_retained(const RandomGraph &graph) {
+void check_retained(const RandomGraph &graph, size_t in_memory) {
     TextFile file(graph.text());
     Dump dump(file.path());
     Job job;
-    dump.read({Dump::graph, false, false}, job, {1, 256});
+    dump.read({Dump::graph, false, false}, job, {1, 256, in_memory});
     dump.dominate(job);
     std::vector<bool> reached = graph.reached();
     for (uint32_t node = 0; node < graph.edges.size(); node++) {
@@ -68,7 +68,9 @@ void check_retained(const RandomGraph &graph) {
 }
 
 void test_random_graphs() {
-    for (unsigned seed = 0; seed < 60; seed++) check_retained(RandomGraph(seed, 5 + seed * 2, 1 + seed % 4));
+    for (unsigned seed = 0; seed < 60; seed++)
+        for (size_t in_memory : {Store::IN_MEMORY, size_t{0}})
+            check_retained(RandomGraph(seed, 5 + seed * 2, 1 + seed % 4), in_memory);
 }
 
 /* A dominator tree as deep as the list is long, and one group in which all lie within each other. */
@@ -89,7 +91,29 @@ void test_a_long_chain() {
     CHECK_EQUAL(dump.search(job).path(length - 1).size(), length + 1);
 }
 
-const check_test TESTS[] = {{"random graphs", test_random_graphs}, {"a long chain", test_a_long_chain}};
+/* A long list whose end leads to as many objects, which the root holds, too: a step for each pair would take minutes.
+ */
+void test_what_hangs_at_the_end_of_a_list() {
+    const uint32_t length = 400000;
+    std::vector<uint32_t> held(length), all(length + 1);
+    for (uint32_t i = 0; i < length; i++) held[i] = length + i;
+    std::copy(held.begin(), held.end(), all.begin() + 1);
+    std::string text = root_line(all);
+    for (uint32_t i = 0; i < length; i++)
+        text += object_line(i, i + 1 < length ? std::vector<uint32_t>{i + 1} : held, 40);
+    for (uint32_t i = 0; i < length; i++) text += object_line(length + i, {}, 40);
+    TextFile file(text);
+    Dump dump(file.path());
+    Job job;
+    dump.read({Dump::graph, false, false}, job);
+    dump.dominate(job);
+    CHECK_EQUAL(dump.dominators()->retained_count(0), length);
+    CHECK_EQUAL(dump.dominators()->retained_count(length), 1);
+}
+
+const check_test TESTS[] = {{"random graphs", test_random_graphs},
+                            {"a long chain", test_a_long_chain},
+                            {"what hangs at the end of a list", test_what_hangs_at_the_end_of_a_list}};
 
 } // namespace
 

@@ -12,7 +12,6 @@
 #include <cstring>
 
 namespace heapline {
-namespace corefile {
 
 namespace {
 
@@ -75,5 +74,4 @@ uint64_t Spool::room() const {
     return fstatvfs(fd_, &status) ? 0 : static_cast<uint64_t>(status.f_bavail) * status.f_frsize;
 }
 
-} // namespace corefile
 } // namespace heapline

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* A file without a name, where what must be read again and again is put: in TMPDIR, else in /var/tmp or /tmp. It is
  * gone with its last descriptor, also when the process is killed. */
-#ifndef HEAPLINE_COREFILE_SPOOL_HPP
-#define HEAPLINE_COREFILE_SPOOL_HPP
+#ifndef HEAPLINE_HEAP_SPOOL_HPP
+#define HEAPLINE_HEAP_SPOOL_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "../heapline_heap/failure.hpp"
+#include "failure.hpp"
 
 namespace heapline {
-namespace corefile {
 
 class Spool {
   public:
@@ -50,7 +49,6 @@ class Spool {
     std::string directory_;
 };
 
-} // namespace corefile
 } // namespace heapline
 
 #endif
