@@ -2,6 +2,9 @@
 /* Dominators and shortest paths of random graphs beside what a slow way says. */
 #include "dominators.hpp"
 
+#include <sys/resource.h>
+
+#include <csignal>
 #include <random>
 
 #include "check.h"
@@ -111,9 +114,27 @@ void test_what_hangs_at_the_end_of_a_list() {
     CHECK_EQUAL(dump.dominators()->retained_count(length), 1);
 }
 
+/* As on a disk that is full. */
+void test_files_that_have_no_room() {
+    TextFile file(RandomGraph(1, 20000, 3).text());
+    const rlimit little = {1 << 16, 1 << 16};
+    CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &little), 0);
+    std::signal(SIGXFSZ, SIG_IGN);
+    Dump dump(file.path());
+    Job job;
+    std::string said;
+    try {
+        dump.read({Dump::graph, false, false}, job, {1, 1 << 16, 0});
+    } catch (const Failure &failure) {
+        said = failure.what();
+    }
+    CHECK(said.find("there is no room in ") == 0 && said.find("File too large") != std::string::npos);
+}
+
 const check_test TESTS[] = {{"random graphs", test_random_graphs},
                             {"a long chain", test_a_long_chain},
-                            {"what hangs at the end of a list", test_what_hangs_at_the_end_of_a_list}};
+                            {"what hangs at the end of a list", test_what_hangs_at_the_end_of_a_list},
+                            {"files that have no room", test_files_that_have_no_room}};
 
 } // namespace
 
