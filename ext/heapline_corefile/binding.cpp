@@ -184,7 +184,8 @@ template <typename Body> void with_references(VALUE self, const Body &body) {
         self, at->work, "there is not enough memory to follow what is in the core", [] { return rb_ary_new(); },
         [at, body](const Job &job) {
             at->libraries->under(&job);
-            if (!at->heap) at->heap = std::make_unique<RubyHeap>(*at->image, job, *at->allocators, *at->libraries);
+            if (!at->heap || at->heap->forgotten())
+                at->heap = std::make_unique<RubyHeap>(*at->image, job, *at->allocators, *at->libraries);
             References references(*at->image, job, *at->allocators, *at->heap, *at->preload);
             body(references, job);
             at->libraries->under(nullptr);
@@ -207,6 +208,17 @@ VALUE write_heap(VALUE self, VALUE descriptor, VALUE places, VALUE contents) {
     }
     const References::Places *known = &owner_of(self).places;
     with_references(self, [=](References &references, const Job &job) { references.write(fd, *known, told, job); });
+    return self;
+}
+
+/* forget -> self. Gives the memory back that was taken to follow what is in the core; who asks for more of it reads it
+ * once more. */
+VALUE forget(VALUE self) {
+    const Owner &owner = read_owner(self);
+    guarded([&] {
+        owner.image->forget();
+        if (owner.heap) owner.heap->forget_blocks();
+    });
     return self;
 }
 
@@ -338,6 +350,7 @@ void Init_corefile(void) {
     rb_define_method(core, "class_rows", RUBY_METHOD_FUNC(class_rows), 0);
     rb_define_method(core, "frame_rows", RUBY_METHOD_FUNC(frame_rows), 0);
     rb_define_method(core, "write_heap", RUBY_METHOD_FUNC(write_heap), 3);
+    rb_define_method(core, "forget", RUBY_METHOD_FUNC(forget), 0);
     rb_define_method(core, "block_addresses", RUBY_METHOD_FUNC(block_addresses), 2);
     rb_define_method(core, "block_at", RUBY_METHOD_FUNC(block_at), 1);
     rb_define_method(core, "leak_rows", RUBY_METHOD_FUNC(leak_rows), 0);

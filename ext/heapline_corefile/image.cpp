@@ -267,8 +267,18 @@ const Image::Mapping *Image::mapping_at(uint64_t address) const {
     return after != mappings_.begin() && address < std::prev(after)->end ? &*std::prev(after) : nullptr;
 }
 
+void Image::forget() {
+    for (Window &window : cache_) window = Window();
+    bytes_.release();
+}
+
+char *Image::bytes_of(const Window &window) {
+    bytes_.resize(windows * window_bytes);
+    return &bytes_[static_cast<size_t>(&window - cache_.data()) * window_bytes];
+}
+
 void Image::fill(Window &window, uint64_t begin) {
-    if (!window.bytes) window.bytes.reset(new char[window_bytes]);
+    char *const bytes = bytes_of(window);
     window.begin = begin;
     window.valid = 0;
     for (uint64_t page = begin; page - begin < window_bytes;) {
@@ -279,7 +289,7 @@ void Image::fill(Window &window, uint64_t begin) {
         }
         const uint64_t until = std::min(segment->end & ~(page_bytes - 1), begin + window_bytes);
         const uint64_t got =
-            read_up_to(fd_, &window.bytes[page - begin], until - page, segment->offset + (page - segment->begin));
+            read_up_to(fd_, &bytes[page - begin], until - page, segment->offset + (page - segment->begin));
         for (uint64_t done = page_bytes; done <= got; done += page_bytes, page += page_bytes)
             window.valid |= 1u << (page - begin) / page_bytes;
         if (got < page_bytes || got % page_bytes) page = std::max(page + page_bytes, until);
@@ -294,7 +304,7 @@ bool Image::inside(uint64_t address, void *to, size_t size) {
     const uint64_t first = at / page_bytes, last = (at + size - 1) / page_bytes;
     for (uint64_t page = first; page <= last; page++)
         if (!(window.valid >> page & 1)) return false;
-    memcpy(to, &window.bytes[at], size);
+    memcpy(to, bytes_of(window) + at, size);
     return true;
 }
 

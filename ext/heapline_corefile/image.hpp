@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "../heapline_heap/column.hpp"
 #include "../heapline_heap/failure.hpp"
 #include "../heapline_heap/job.hpp"
 #include "../heapline_heap/spool.hpp"
@@ -90,6 +91,8 @@ class Image {
         uint64_t value = 0;
         return read(address, &value, sizeof(value)) ? value : 0;
     }
+    /* Gives the windows' memory back; they are filled again when they are needed. */
+    void forget();
     /* Up to the NUL, at most so many bytes; empty where it cannot be read. */
     std::string text(uint64_t address, size_t most);
 
@@ -118,13 +121,13 @@ class Image {
     static constexpr uint64_t window_bytes = 1 << 16, page_bytes = 1 << 12;
     static constexpr size_t windows = 1 << 9;
     struct Window {
-        uint64_t begin = 1;            /* 1: none */
-        uint32_t valid = 0;            /* a bit a page */
-        std::unique_ptr<char[]> bytes; /* none before it is used */
+        uint64_t begin = 1; /* 1: none */
+        uint32_t valid = 0; /* a bit a page */
     };
 
     bool inside(uint64_t address, void *to, size_t size);
     bool across(uint64_t address, void *to, size_t size);
+    char *bytes_of(const Window &window);
     void fill(Window &window, uint64_t begin);
     void open_file(const std::string &path, const Job &job);
     void unpack(File &file, const Job &job);
@@ -149,6 +152,7 @@ class Image {
     std::vector<Registers> registers_;
     std::pair<uint64_t, uint64_t> program_headers_{0, 0};
     std::vector<Window> cache_;
+    Column<char> bytes_; /* of the windows; none of one that was not used */
 };
 
 } // namespace corefile

@@ -91,6 +91,11 @@ RubyHeap::RubyHeap(Image &image, const Job &job, Allocators &allocators, Librari
     std::sort(unused_stacks_.begin(), unused_stacks_.end());
 }
 
+void RubyHeap::forget_blocks() {
+    std::vector<Block>().swap(blocks_);
+    std::vector<bool>().swap(claimed_);
+}
+
 /* ---- the pages ---- */
 
 void RubyHeap::find_pages(const Job &job) {
@@ -289,6 +294,7 @@ void RubyHeap::find_blocks(const Job &job, Allocators &allocators) {
     });
     std::sort(blocks_.begin(), blocks_.end(),
               [](const Block &one, const Block &other) { return one.begin < other.begin; });
+    blocks_known_ = blocks_.size();
     claimed_.resize(blocks_.size());
 }
 

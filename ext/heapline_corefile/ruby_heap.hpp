@@ -105,7 +105,12 @@ class RubyHeap {
 
     /* So many that some were not looked at: bytes of classes lack those. */
     bool left_out() const {
-        return used_blocks_ > blocks_.size();
+        return used_blocks_ > blocks_known_;
+    }
+    /* Gives back the memory that the blocks take: they are empty from now on. */
+    void forget_blocks();
+    bool forgotten() const {
+        return blocks_.size() < blocks_known_;
     }
 
   private:
@@ -142,7 +147,7 @@ class RubyHeap {
     uint64_t super_ = 0;                              /* where a class has its superclass */
     std::vector<Block> blocks_;
     std::vector<bool> claimed_;
-    uint64_t used_bytes_ = 0, used_blocks_ = 0;
+    uint64_t used_bytes_ = 0, used_blocks_ = 0, blocks_known_ = 0;
     std::vector<Class> classes_;
     std::vector<Size> sizes_;
     std::vector<uint64_t> data_; /* objects of T_DATA */

@@ -126,6 +126,11 @@ module Heapline
         @core.block_at(address)
       end
 
+      # Gives memory back that was taken to follow what is in the core.
+      def forget
+        @core.forget
+      end
+
       # What the program lost: Leaks.
       def leaks
         used, cached, rows = @core.leak_rows

@@ -22,11 +22,11 @@ module Heapline
 
       # Who holds what is at an address, a class's instances, or what was asked for at a line: a Sheet.
       def holders(what)
-        opened do |dump|
-          next Heap::Finding.new(path: true, **@options).sheet(dump, object(dump, what)) if what.match?(ADDRESS)
+        return holders_at(what) if what.match?(ADDRESS)
 
-          group, addresses = what.match?(LINE) ? of_line(what) : of_class(dump, what)
-          Heap::Instances.new(path: true, **@options).sheet(dump, group, addresses)
+        of_line = of_line(what) if what.match?(LINE)
+        opened do |dump|
+          Heap::Instances.new(path: true, **@options).sheet(dump, *(of_line || of_class(dump, what)))
         end
       end
 
@@ -37,20 +37,25 @@ module Heapline
 
       private
 
+      def holders_at(word)
+        address = Integer(word, 16)
+        block = @core.block_at(address)
+        opened do |dump|
+          object = dump.object(address) || dump.object(block) or
+            raise Error, "no object and no block of malloc's is at #{word} in #{@name}"
+          Heap::Finding.new(path: true, **@options).sheet(dump, object)
+        end
+      end
+
+      # Of the core and the graph one is in memory at a time.
       def opened
         file = Tempfile.create("heapline").binmode
         File.unlink(file.path)
         @core.write_heap(file, contents: @contents)
+        @core.forget
         yield HeapDump.open("/proc/self/fd/#{file.fileno}", index: true, name: @name)
       ensure
         file&.close
-      end
-
-      # What lies at an address, also within a block.
-      def object(dump, word)
-        address = Integer(word, 16)
-        dump.object(address) || dump.object(@core.block_at(address)) or
-          raise Error, "no object and no block of malloc's is at #{word} in #{@name}"
       end
 
       def of_class(dump, name)
