@@ -18,6 +18,8 @@
 #include "../../ext/heapline_heap/scan.hpp"
 #include "../../ext/heapline_heap/search.hpp"
 #include "../../ext/heapline_heap/source.hpp"
+#include "../../ext/heapline_heap/spool.hpp"
+#include "../../ext/heapline_heap/store.hpp"
 #include "../../ext/heapline_heap/survey.hpp"
 #include "../../ext/heapline_heap/vocabulary.hpp"
 #include "../../ext/heapline_heap/windows.hpp"
