@@ -16,8 +16,8 @@
 #include "../../ext/heapline_corefile/preload.hpp"
 #include "../../ext/heapline_corefile/references.hpp"
 #include "../../ext/heapline_corefile/ruby_heap.hpp"
-#include "../../ext/heapline_heap/spool.hpp"
 #include "../../ext/heapline_heap/source.hpp"
+#include "../../ext/heapline_heap/spool.hpp"
 
 using namespace heapline::corefile;
 
