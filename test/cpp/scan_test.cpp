@@ -55,7 +55,7 @@ void test_threads_and_windows() {
     for (size_t window : {1, 7, 100, 1000, 100000}) {
         for (unsigned threads : {1, 4}) {
             Dump dump(file.path());
-            dump.read({Dump::graph, true, true}, job, {threads, window});
+            dump.read({Dump::graph, true, true}, job, {threads, window, threads == 1 ? Store::IN_MEMORY : 0});
             check_same(dump, wanted);
             CHECK(*dump.notes() == *wanted.notes());
         }
