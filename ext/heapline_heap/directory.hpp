@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From an address to the number of the object there. Objects lie aligned to 8 bytes in runs of slots, and a dump lists
- * them page by page, so 64 possible places are one bitmap, and an object's number is that of the first in its group
- * plus the bits below its own: two loads from a table of a few megabytes, whatever the order of the pages.
+ * them page by page, so the 64 possible places of a group are one bitmap, and an object's number is that of the first
+ * in its group plus the bits below its own. The groups of a region that have objects lie one after the other: 12 bytes
+ * for each of them and no more, however far apart objects are; a table of regions says where.
  *
  * D1: the objects of a group are numbered in the order of their addresses, one after the other. `add` refuses what
  * would break that; the caller then sorts the objects and begins anew.
+ * D2: an address is expected before it is added.
  */
 #ifndef HEAPLINE_HEAP_DIRECTORY_HPP
 #define HEAPLINE_HEAP_DIRECTORY_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -25,24 +28,58 @@ class Directory {
   public:
     explicit Directory(std::shared_ptr<Store> store) : kept_(std::move(store)) {}
 
+    /* An object will be added there; in any order, and again and again. */
+    void expect(uint64_t address) {
+        Region &region = region_at(address);
+        const uint32_t group = uint32_t{1} << group_of(address);
+        if (region.groups & group) return;
+        if (!region.groups && ++used_ * 4 >= regions_.size() * 3) {
+            region = {address / REGION, group, NOBODY};
+            grow();
+        } else {
+            region.key = address / REGION;
+            region.groups |= group;
+        }
+        all_++;
+    }
+
+    /* All are expected: the first is added next. Again: as if none had been added. */
+    void begin() {
+        groups_.release();
+        groups_.resize(all_);
+        table_ = groups_.data();
+        for (Region &region : regions_) region.first = NOBODY;
+        given_ = count_ = 0;
+        last_ = SIZE_MAX;
+    }
+
     /* The objects come in the order of their numbers, from 0. Returns false where D1 would break. */
     bool add(uint64_t address) {
-        uint64_t key = key_of(address), bit = bit_of(address);
-        if (key != last_key_ && !begin_group(key)) return false;
-        Group &group = groups_[last_];
-        if (group.bits >= bit) return false;
-        group.bits |= bit;
+        Region &region = region_at(address);
+        if (region.first == NOBODY) {
+            region.first = given_;
+            given_ += static_cast<uint32_t>(__builtin_popcount(region.groups));
+        }
+        const size_t number = region.first + before(region, address);
+        Group &group = groups_[number];
+        const uint64_t bit = bit_of(address);
+        if (group.bits() >= bit || (group.bits() && number != last_)) return false;
+        if (!group.bits()) group.first = count_;
+        group.set(bit);
+        last_ = number;
         count_++;
         return true;
     }
 
     /* NOBODY: there is none. */
     uint32_t find(uint64_t address) const {
-        if (address % 8 || !size_) return NOBODY;
-        const Group &group = table_[place(table_, size_, key_of(address))];
-        uint64_t bit = bit_of(address);
-        if (!(group.bits & bit)) return NOBODY;
-        return group.first + static_cast<uint32_t>(__builtin_popcountll(group.bits & (bit - 1)));
+        if (address % 8 || !used_) return NOBODY;
+        const Region &region = regions_[place(regions_, address / REGION)];
+        if (!(region.groups >> group_of(address) & 1)) return NOBODY;
+        const Group &group = table_[region.first + before(region, address)];
+        const uint64_t bit = bit_of(address);
+        if (!(group.bits() & bit)) return NOBODY;
+        return group.first + static_cast<uint32_t>(__builtin_popcountll(group.bits() & (bit - 1)));
     }
 
     /* All were added, and few are looked for from now on: it goes where the store has it. */
@@ -53,50 +90,67 @@ class Directory {
     }
 
   private:
+    static const uint64_t GROUP = 512, REGION = 32 * GROUP; /* bytes; pages of Ruby's heap are no smaller */
+
+    struct Region {
+        uint64_t key;
+        uint32_t groups; /* which of them have objects; none: an empty place */
+        uint32_t first;  /* of these, in the list of groups; NOBODY: nothing was added yet */
+    };
     struct Group {
-        uint64_t key, bits; /* no bits: an empty place */
+        uint32_t low, high; /* the bitmap's halves: so it takes 12 bytes */
         uint32_t first;
+
+        uint64_t bits() const {
+            return uint64_t{high} << 32 | low;
+        }
+        void set(uint64_t bit) {
+            low |= static_cast<uint32_t>(bit);
+            high |= static_cast<uint32_t>(bit >> 32);
+        }
     };
 
-    static uint64_t key_of(uint64_t address) {
-        return address >> 9;
+    static uint32_t group_of(uint64_t address) {
+        return static_cast<uint32_t>(address % REGION / GROUP);
     }
     static uint64_t bit_of(uint64_t address) {
         return uint64_t{1} << (address >> 3 & 63);
     }
+    /* How many groups of the region lie before the address's. */
+    static uint32_t before(const Region &region, uint64_t address) {
+        const uint32_t below = (uint32_t{1} << group_of(address)) - 1;
+        return static_cast<uint32_t>(__builtin_popcount(region.groups & below));
+    }
 
-    static size_t place(const Group *groups, size_t size, uint64_t key) {
-        size_t mask = size - 1, i = (key * 0x9e3779b97f4a7c15u >> 20) & mask;
-        while (groups[i].bits && groups[i].key != key) i = (i + 1) & mask;
+    static size_t place(const Column<Region> &regions, uint64_t key) {
+        size_t mask = regions.size() - 1, i = (key * 0x9e3779b97f4a7c15u >> 20) & mask;
+        while (regions[i].groups && regions[i].key != key) i = (i + 1) & mask;
         return i;
     }
 
-    bool begin_group(uint64_t key) {
-        if ((used_ + 1) * 4 >= groups_.size() * 3) grow();
-        last_ = place(table_, size_, key);
-        if (groups_[last_].bits) return false;
-        groups_[last_] = {key, 0, count_};
-        last_key_ = key;
-        used_++;
-        return true;
+    /* Where it is or could be: what is asked for one after the other mostly lies in one. */
+    Region &region_at(uint64_t address) {
+        if (regions_.empty()) grow();
+        if (regions_[recent_].groups && regions_[recent_].key == address / REGION) return regions_[recent_];
+        recent_ = place(regions_, address / REGION);
+        return regions_[recent_];
     }
 
     void grow() {
-        Column<Group> larger(std::max<size_t>(1024, groups_.size() * 2));
-        for (const Group &group : groups_)
-            if (group.bits) larger[place(larger.data(), larger.size(), group.key)] = group;
-        groups_.swap(larger);
-        table_ = groups_.data();
-        size_ = groups_.size();
+        Column<Region> larger(std::max<size_t>(1024, regions_.size() * 2));
+        for (const Region &region : regions_)
+            if (region.groups) larger[place(larger, region.key)] = region;
+        regions_.swap(larger);
+        recent_ = 0;
     }
 
-    Column<Group> groups_; /* an open table, a power of two; while objects are added */
-    Shelf<Group> kept_;    /* the same, when it is finished */
+    Column<Region> regions_; /* an open table, a power of two */
+    Column<Group> groups_;   /* while objects are added */
+    Shelf<Group> kept_;      /* the same, when it is finished */
     const Group *table_ = nullptr;
-    size_t size_ = 0; /* of the table */
-    size_t used_ = 0, last_ = 0;
-    uint64_t last_key_ = UINT64_MAX;
-    uint32_t count_ = 0;
+    size_t used_ = 0, recent_ = 0;     /* regions */
+    size_t all_ = 0, last_ = SIZE_MAX; /* groups */
+    uint32_t given_ = 0, count_ = 0;   /* places of groups, objects */
 };
 
 } // namespace heapline

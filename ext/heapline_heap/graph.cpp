@@ -2,7 +2,7 @@
 #include "graph.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 #include "duplicates.hpp"
 #include "source.hpp"
@@ -125,6 +125,12 @@ size_t Graph::number(const Job &job) {
     for (size_t i = 0; i < nodes_.size(); i++) {
         job.check(i);
         store_->trim(i);
+        directory_.expect(nodes_[i].address);
+    }
+    directory_.begin();
+    for (size_t i = 0; i < nodes_.size(); i++) {
+        job.check(i);
+        store_->trim(i);
         if (!directory_.add(nodes_[i].address)) return sort(job);
     }
     return 0;
@@ -132,19 +138,17 @@ size_t Graph::number(const Job &job) {
 
 /* For dumps whose objects are in no order, or in it twice: nothing that Ruby writes. */
 size_t Graph::sort(const Job &job) {
-    Column<uint64_t> starts(nodes_.size()), addresses(nodes_.size());
+    const Shelf<uint32_t> order = by_address(job);
+    Shelf<uint64_t> starts(store_);
     for (size_t i = 0, at = 0; i < nodes_.size(); at += 2 + references_[at], i++) {
+        job.check(i);
         store_->trim(i);
-        starts[i] = at;
-        addresses[i] = nodes_[i].address;
+        starts.push_back(at);
     }
-    Column<uint32_t> order(nodes_.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return addresses[a] < addresses[b]; });
-    addresses.release();
+    starts.finish();
     Shelf<Node> nodes(store_);
     Shelf<uint64_t> references(store_);
-    directory_ = Directory(store_);
+    directory_.begin();
     for (size_t i = 0; i < order.size(); i++) {
         job.check(i);
         store_->trim(i);
@@ -159,6 +163,27 @@ size_t Graph::sort(const Job &job) {
     nodes_.swap(nodes);
     references_.swap(references);
     return nodes.size() - nodes_.size();
+}
+
+/* The objects' numbers in the order of their addresses; of two at one address the first comes first. */
+Shelf<uint32_t> Graph::by_address(const Job &job) {
+    struct Place {
+        uint32_t high, low, number; /* the address in halves: so it takes 12 bytes */
+    };
+    Column<Place> places(nodes_.size());
+    for (uint32_t i = 0; i < nodes_.size(); i++) {
+        job.check(i);
+        store_->trim(i);
+        const uint64_t address = nodes_[i].address;
+        places[i] = {static_cast<uint32_t>(address >> 32), static_cast<uint32_t>(address), i};
+    }
+    std::sort(places.begin(), places.end(), [](const Place &a, const Place &b) {
+        return std::tie(a.high, a.low, a.number) < std::tie(b.high, b.low, b.number);
+    });
+    Shelf<uint32_t> order(store_);
+    for (const Place &place : places) order.push_back(place.number);
+    order.finish();
+    return order;
 }
 
 void Graph::push_edge(uint64_t address) {

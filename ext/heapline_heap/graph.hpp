@@ -143,6 +143,7 @@ class Graph {
 
     size_t number(const Job &job);
     size_t sort(const Job &job);
+    Shelf<uint32_t> by_address(const Job &job);
     void link_objects(const Vocabulary &vocabulary, const Job &job);
     void link_names(const Vocabulary &vocabulary);
     void push_edge(uint64_t address);
