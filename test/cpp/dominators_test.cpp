@@ -50,12 +50,23 @@ struct RandomGraph {
     }
 };
 
-void check_retained(const RandomGraph &graph, size_t in_memory) {
-    TextFile file(graph.text());
-    Dump dump(file.path());
+/* A dump of this text that was read, with its dominators. */
+struct Dominated {
+    TextFile file;
+    Dump dump;
     Job job;
-    dump.read({Dump::graph, false, false}, job, {1, 256, in_memory});
-    dump.dominate(job);
+
+    explicit Dominated(const std::string &text, const Dump::Manner &manner = Dump::Manner())
+        : file(text), dump(file.path()) {
+        dump.read({Dump::graph, false, false}, job, manner);
+        dump.dominate(job);
+    }
+};
+
+void check_retained(const RandomGraph &graph, size_t in_memory) {
+    Dominated dominated(graph.text(), {1, 256, in_memory});
+    Dump &dump = dominated.dump;
+    const Job &job = dominated.job;
     std::vector<bool> reached = graph.reached();
     for (uint32_t node = 0; node < graph.edges.size(); node++) {
         uint32_t number = dump.nodes()->find(address_of(node));
@@ -81,11 +92,9 @@ void test_a_long_chain() {
     const uint32_t length = 200000;
     std::string text = root_line({0});
     for (uint32_t i = 0; i < length; i++) text += object_line(i, {i + 1}, 40);
-    TextFile file(text);
-    Dump dump(file.path());
-    Job job;
-    dump.read({Dump::graph, false, false}, job);
-    dump.dominate(job);
+    Dominated dominated(text);
+    Dump &dump = dominated.dump;
+    const Job &job = dominated.job;
     CHECK_EQUAL(dump.dominators()->retained_count(0), length);
     const Dump::Groups &groups = dump.groups(job);
     std::vector<Figures> figures = dump.dominators()->by_group(groups.of, groups.names.size(), job);
@@ -105,13 +114,9 @@ void test_what_hangs_at_the_end_of_a_list() {
     for (uint32_t i = 0; i < length; i++)
         text += object_line(i, i + 1 < length ? std::vector<uint32_t>{i + 1} : held, 40);
     for (uint32_t i = 0; i < length; i++) text += object_line(length + i, {}, 40);
-    TextFile file(text);
-    Dump dump(file.path());
-    Job job;
-    dump.read({Dump::graph, false, false}, job);
-    dump.dominate(job);
-    CHECK_EQUAL(dump.dominators()->retained_count(0), length);
-    CHECK_EQUAL(dump.dominators()->retained_count(length), 1);
+    const Dominated dominated(text);
+    CHECK_EQUAL(dominated.dump.dominators()->retained_count(0), length);
+    CHECK_EQUAL(dominated.dump.dominators()->retained_count(length), 1);
 }
 
 /* As on a disk that is full. */
