@@ -16,6 +16,7 @@ module Heapline
     # @api public
     Location = Struct.new(:path, :lineno, :label, :library, :library_path, :symbol, :offset, :special) do
       const_set(:LOADING, 1)
+      const_set(:STAGES, %w[(start-up) (loading)].freeze)
 
       def initialize(*values, **fields)
         super(*values)
@@ -49,6 +50,11 @@ module Heapline
       # Is it the VM's JIT compiler, which allocates for itself whatever line runs?
       def jit?
         %w[(YJIT) (ZJIT) (JIT)].include?(special)
+      end
+
+      # Is it no line of the program, but what the VM took for itself or for loading code?
+      def vm?
+        jit? || Location::STAGES.include?(special)
       end
 
       # "(start-up)" of what the VM takes before the program's first line, "(loading)" of what finding and loading code

@@ -11,9 +11,8 @@ module Heapline
     module SiteCollection
       include Enumerable
 
-      LOADING = "(loading)"
-      STAGES = ["(start-up)", LOADING].to_h { |name| [name, Location.new(special: name)] }.freeze
-      private_constant :LOADING, :STAGES
+      STAGES = Location::STAGES.to_h { |name| [name, Location.new(special: name)] }.freeze
+      private_constant :STAGES
 
       # What stands for nil in printed groups.
       UNNAMED = { gem: "(application)", file: "(native code)", library: "ruby", tag: "(no tag)" }.freeze
@@ -56,7 +55,7 @@ module Heapline
 
       # The sites of loading.
       def loaded
-        sites.select { |site| site.location.stage == LOADING }
+        sites.select { |site| site.location.stage == "(loading)" }
       end
 
       # The keys of what grew since a baseline: a Set, which is empty without one. Growth is since the start then. base:

@@ -9,8 +9,8 @@ module Heapline
   module Table
     # Which rows of a table are shown, and how many were left out, in words.
     class TopRows
-      # all: those with at least the bytes that were asked for. shown: the first of them; those with nothing in the
-      # sorted column only where there are no others, or all are asked for.
+      # all: those with at least the bytes that were asked for. shown: the first of them, what is no line of the program
+      # last; those with nothing in the sorted column only where there are no others, or all are asked for.
       attr_reader :all, :shown
 
       # rows: Sites, ObjectSites or Changes in no order. column: the one that is sorted. selection: Selection.
@@ -18,7 +18,7 @@ module Heapline
       def initialize(rows, column:, selection:, count: nil)
         @all = count ? rows : selection.large(rows)
         @count = count || @all.size
-        @shown = count ? rows : selection.of(@all)
+        @shown = (count ? rows : selection.of(@all)).partition { |row| !row.location.vm? }.flatten(1)
         return if selection.top.zero?
 
         telling = @shown.reject { |row| column.value(row).zero? }

@@ -162,6 +162,14 @@ module Heapline
       assert_equal snapshot.allocations, rows.values.sum(&:allocations)
     end
 
+    # A reader looks for the program's lines.
+    def test_what_the_vm_took_stands_below_the_lines
+      _, snapshot = stages(1000)
+      table = rendered("text", snapshot).lines.grep(/ B  |kB  /)
+      assert_equal %w[(loading) (start-up) (YJIT)], table.last(3).map { |row| row.split.last }
+      assert_equal STAGES[nil].size + 2, table.size
+    end
+
     # It may be a leak.
     def test_what_grew_since_the_baseline_stays_a_row
       rows, snapshot = stages(1000, baseline: 1) { |i| [0, 6].include?(i) }
