@@ -120,17 +120,56 @@ static void caches_that_overflow_answer_no_place_wrongly(void) {
     check_flight();
 }
 
+static uint32_t intern_tenant(uint32_t number) {
+    char name[32];
+    const int length = snprintf(name, sizeof(name), "tenant %u", number);
+    const int saved = hl_guard_enter(&hl_thread);
+    const uint32_t tag = hl_tag_intern(name, (size_t)length);
+    hl_guard_leave(&hl_thread, saved);
+    return tag;
+}
+
+static pthread_barrier_t all_filled;
+
+static void *fill_the_lanes_cache(void *unused) {
+    for (uint32_t i = 0; i < 4 * HL_LOCATION_SLOTS_MOST; i++) {
+        hl_thread.tag = intern_tenant(i);
+        allocate();
+    }
+    hl_thread.tag = 0;
+    pthread_barrier_wait(&all_filled);
+    pthread_barrier_wait(&all_filled);
+    return unused;
+}
+
+/* A hundred threads that all run much do not have the largest cache each. */
+static void few_lanes_have_the_largest_cache(void) {
+    enum { THREADS = 40, LARGEST = 16 };
+    pthread_t threads[THREADS];
+    unsigned largest = 0, others = 0;
+    begin();
+    pthread_barrier_init(&all_filled, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, fill_the_lanes_cache, NULL);
+    pthread_barrier_wait(&all_filled);
+    for (struct hl_lane *lane = hl_lane_newest(); lane; lane = lane->made_before) {
+        const uint32_t count = hl_location_slot_count(lane->locations);
+        if (count == HL_LOCATION_SLOTS_MOST) largest++;
+        if (count == HL_LOCATION_SLOTS_MOST / 4) others++;
+    }
+    pthread_barrier_wait(&all_filled);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    CHECK_EQUAL(largest, LARGEST);
+    CHECK_EQUAL(others, THREADS - LARGEST);
+    check_flight();
+}
+
 /* As many as there are, far more than the caches have room for: none is taken for another. */
 static void each_tag_has_its_sites(void) {
     enum { TAGS = 3000 };
     static const uint32_t far[] = {1, 1 << 10, 1 << 16, HL_TAGS_MAX - 1};
-    char name[32];
     begin();
     for (uint32_t i = 0; i < TAGS; i++) {
-        const int length = snprintf(name, sizeof(name), "tenant %u", i);
-        const int saved = hl_guard_enter(&hl_thread);
-        hl_thread.tag = hl_tag_intern(name, (size_t)length);
-        hl_guard_leave(&hl_thread, saved);
+        hl_thread.tag = intern_tenant(i);
         allocate_at(code, 7);
     }
     for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
@@ -645,6 +684,7 @@ static const struct check_test tests[] = {
     {"each_form_of_a_path_is_read", each_form_of_a_path_is_read},
     {"a_line_that_is_known_is_not_asked_for_again", a_line_that_is_known_is_not_asked_for_again},
     {"caches_that_overflow_answer_no_place_wrongly", caches_that_overflow_answer_no_place_wrongly},
+    {"few_lanes_have_the_largest_cache", few_lanes_have_the_largest_cache},
     {"each_tag_has_its_sites", each_tag_has_its_sites},
     {"a_method_of_the_vms_own_counts_where_it_is_called", a_method_of_the_vms_own_counts_where_it_is_called},
     {"what_a_line_calls_gives_the_label", what_a_line_calls_gives_the_label},

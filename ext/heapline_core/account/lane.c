@@ -18,6 +18,7 @@ enum {
 };
 
 void (*hl_lane_asked)(void);
+uint32_t hl_lanes_at_most_slots;
 static struct hl_lane *newest; /* of all lanes */
 static struct hl_lane *shared;
 static const struct hl_thread *shared_holder; /* NULL: free */
@@ -277,6 +278,7 @@ static void show_inherited(hl_cell_ref place) {
 int hl_lane_after_fork_child(struct hl_lane *own, hl_cell_ref inherited) {
     shared_holder = NULL;
     free_lanes = 0;
+    hl_lanes_at_most_slots = 0;
     hl_flight_cells_become_child();
     spare_place = 0;
     last_record = NULL;

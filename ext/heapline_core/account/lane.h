@@ -154,6 +154,9 @@ void hl_lane_each_chunk(void (*see)(const struct hl_lane_chunk *chunk));
  * entered. */
 extern void (*hl_lane_asked)(void);
 
+/* How many lanes have as many slots for locations as there can be (location.c). */
+extern uint32_t hl_lanes_at_most_slots;
+
 /* The clock moved on, or something is asked for: bring the lane up to it. */
 void hl_lane_turn(struct hl_lane *lane, uint64_t clock);
 
