@@ -83,8 +83,8 @@ module Heapline
         return for_objects(word) if objects
 
         page = Shellwords.escape("#{File.basename(path, ".hlc")}.html")
-        [["heapline report #{word} --call-tree", "by which path to the peak?"],
-         ["heapline report #{word} --by line --metric temporary", "what is garbage at once?"],
+        [["heapline report #{word} --call-tree", "which call paths led to the peak?"],
+         ["heapline report #{word} --by line --metric temporary", "which lines make garbage?"],
          ["heapline report #{word} --timeline", "when?"],
          ["heapline report #{word} -o #{page}", "an interactive page"],
          ["heapline replay #{word}", "would another allocator help?"]]
@@ -92,10 +92,10 @@ module Heapline
 
       # The same of the objects in it.
       def self.for_objects(word)
-        [["heapline report #{word} --objects --call-tree", "by which path to the peak?"],
-         ["heapline report #{word} --by class --metric temporary", "what is garbage at once?"],
+        [["heapline report #{word} --objects --call-tree", "which call paths led to the peak?"],
+         ["heapline report #{word} --by class --metric temporary", "which classes are mostly garbage?"],
          ["heapline report #{word} --class String --by line", "which lines make them?"],
-         ["heapline report #{word}", "and blocks of malloc?"]]
+         ["heapline report #{word}", "the same of malloc's blocks"]]
       end
 
       # After the compiled code of a process or dump that was named `source`. copy: address of code that is a copy, or

@@ -46,7 +46,7 @@ module Heapline
         said = []
         said << format(UNSEEN, unseen) if unseen.positive?
         said << WHOLE if leaks.searches.any? { |search| search.fibers_unknown.to_i.positive? }
-        said << "#{missed} blocks found no room in the map" if missed.positive?
+        said << "#{missed} blocks are not in the search: there was no room for them" if missed.positive?
         said
       end
 

@@ -26,7 +26,7 @@ module Heapline
         malloc_native: "malloc live by native code", malloc_older: "malloc from before the counting",
         malloc_held: "malloc freed but held",
         heapline: "heapline itself", stacks: "thread and fiber stacks", jit: "JIT",
-        code: "programs and libraries", other: "other mappings", remainder: "remainder"
+        code: "programs and libraries", other: "other mappings", remainder: "of unknown use"
       }.freeze
       # returnable_bytes: Range of what trimming could give back, nil where the allocator was not asked.
       # untouched_bytes: of live blocks that are not resident, at least so much; transient_bytes: of these, Ruby's own
