@@ -40,8 +40,10 @@ module Heapline
 
       # What the figures of a process that runs ask for.
       def self.for_running(snapshot, ledger)
-        steps = [rss(snapshot, ledger), *growth(snapshot)]
-        steps.concat(lost(snapshot, snapshot.pid))
+        steps = [rss(snapshot, ledger)]
+        return steps.push(["heapline attach #{snapshot.pid}", "count it again"]) if snapshot.stopped_at
+
+        steps.concat(growth(snapshot), lost(snapshot, snapshot.pid, " (with --blocks)"))
       end
 
       def self.rss(snapshot, ledger)
@@ -64,9 +66,9 @@ module Heapline
          ["heapline growth #{pid}.jsonl", "a leak, or a cache that fills?"]]
       end
 
-      def self.lost(snapshot, word)
+      def self.lost(snapshot, word, needs = "")
         library = native(snapshot)
-        library ? [["heapline leaks #{word}", "has #{library} lost any of its blocks?"]] : []
+        library ? [["heapline leaks #{word}", "has #{library} lost any of its blocks?#{needs}"]] : []
       end
 
       # The library that called malloc for one of the first rows, where that is neither Ruby nor the system's.

@@ -10,7 +10,7 @@ module Heapline
                  reachable: "still reachable" }.freeze
       UNSEEN = "the registers of %d threads could not be read (ptrace is not permitted): a block to which only a " \
                "register points looks lost"
-      WHOLE = "stacks of fibers are searched as a whole: heapline does not know how this Ruby keeps them"
+      WHOLE = "stacks of fibers are searched as a whole: heapline does not know which parts are in use"
 
       module_function
 
