@@ -23,7 +23,7 @@ module Bench
       - C pairs: CPU nanoseconds of a malloc and its free of 64 bytes, in threads of a Ruby process, without the GVL.
       - heapline is preloaded directly with `HEAPLINE=quiet`: this is what a running program pays. The last row shows what
         `heapline CMD` adds by starting Ruby once more.
-      - blocks: heapline with HEAPLINE=blocks: each live block findable, with its stacks, native and of Ruby.
+      - blocks: heapline with HEAPLINE=blocks: the address of each live block is kept, with its stacks, native and of Ruby.
       - watched: heapline, while a growth log and the ledger are written every second and `heapline top` runs.
       - record: `heapline record`, which writes every event with its Ruby stack to a file; the times include the process
         that writes, and its start. record_native: with `--native`; record_objects: with `--objects`.

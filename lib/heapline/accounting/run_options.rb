@@ -19,7 +19,8 @@ module Heapline
         Option.new(key: :top, kind: :count, switch: ["--top N"], help: "rows of the report (20; 0: all)"),
         Option.new(key: :sort, kind: :sort, switch: ["--sort KEY"],
                    help: "sort by #{Figures::SiteFigures::KEYS.join(", ")}"),
-        Option.new(key: :min, kind: :bytes, switch: ["--min BYTES"], help: "least live or growth bytes of a row"),
+        Option.new(key: :min, kind: :bytes, switch: ["--min BYTES"],
+                   help: "only rows with BYTES or more, live or of growth"),
         Option.new(key: :objects, kind: :flag, switch: ["--objects"],
                    help: "count Ruby objects too, by line and class"),
         Option.new(key: :nofollow, kind: :flag, switch: ["--no-follow"], help: "do not count child processes"),
@@ -32,11 +33,11 @@ module Heapline
         Option.new(key: :api, kind: :flag, switch: ["--public-api"],
                    help: "ask Ruby through its public API only, read none of its structs (slower)"),
         Option.new(key: :blocks, kind: :flag, switch: ["--blocks"],
-                   help: "keep each live block findable, with its stacks: for heapline leaks PID, Heapline[…].each"),
+                   help: "keep address and stacks of each live block, for heapline leaks PID and Heapline[…].each"),
         Option.new(key: :quarantine, kind: :flag, switch: ["--quarantine"],
-                   help: "with --blocks: freed memory is used again later, so that stale pointers hide fewer losses"),
+                   help: "with --blocks: use freed memory again later, so that old pointers hide fewer losses"),
         Option.new(key: :core, kind: :flag, switch: ["--core"],
-                   help: "keep the lines in core files: heapline core needs no flight file then"),
+                   help: "keep the lines in core files, so that heapline core needs no flight file"),
         Option.new(key: :any, kind: :flag, switch: ["--any"],
                    help: "count programs that are not Ruby too, by library, function and line"),
         Option.new(key: :off, kind: :flag, switch: ["--off"],
@@ -44,14 +45,14 @@ module Heapline
         Option.new(key: :internal, kind: :flag, switch: ["--internal"],
                    help: "show methods of Ruby itself that are written in Ruby (<internal:array>:246) as lines"),
         Option.new(key: :sites, kind: :count, switch: ["--sites N"],
-                   help: "limit of distinct sites (1048576); all others count as (other)"),
+                   help: "the most sites that are told apart (1048576); all others count as (other)"),
         Option.new(key: :log, kind: :path, switch: ["--log FILE"],
                    help: "write a growth log while the command runs; %p in FILE: the pid, %h: the host"),
         Option.new(key: :every, kind: :seconds, switch: ["--every S"], help: "seconds between lines of the log (60)"),
         Option.new(key: :rss, kind: :bytes, switch: ["--rss BYTES"],
                    help: "copy the flight file to the log's directory once RSS reaches BYTES"),
         Option.new(key: :logmax, kind: :bytes, switch: ["--log-max BYTES"],
-                   help: "size of a log together with FILE.1, its older half (100M; 0: no limit)")
+                   help: "the most that FILE and FILE.1, its older half, may have together (100M; 0: no limit)")
       ].freeze
       KEYS = ALL.to_h { |option| [option.key, option] }.freeze
 
