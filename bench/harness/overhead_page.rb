@@ -11,11 +11,11 @@ module Bench
     HEAD = <<~TEXT
       # What heapline costs
 
-      Written by `rake bench`; do not edit. Every workload runs plain and under each tool in turn, each time as a process
-      of its own, and again for each round. A figure is the median over the rounds of the ratio to the plain run in the
-      same round; for times, the lowest and highest such ratio follow in parentheses.
+      Written by `rake bench`; do not edit. Every workload runs without a tool (*plain*) and under each tool in turn, each
+      time as a process of its own, and again for each round. A figure is how many times as much it took as plain in the
+      same round, the median over the rounds; for times, the lowest and highest such ratio follow in parentheses.
 
-      - **time**: wall time, of the process or of the part that serves requests; **CPU**: user and system time.
+      - **time**: elapsed time, of the process or of the part that serves requests; **CPU**: user and system time.
       - **RSS**: the highest resident size (VmHWM), the flight file's pages included.
       - **GC**: `GC.count` at the end. A tool that changes it has changed the program. All but the starts run with 100,000
         initial heap slots (`RUBY_GC_HEAP_INIT_SLOTS` and its successors): without it the heap of so small a program gets
@@ -23,7 +23,7 @@ module Bench
       - C pairs: CPU nanoseconds of a malloc and its free of 64 bytes, in threads of a Ruby process, without the GVL.
       - heapline is preloaded directly with `HEAPLINE=quiet`: this is what a running program pays. The last row shows what
         `heapline CMD` adds by starting Ruby once more.
-      - blocks: heapline with HEAPLINE=blocks: each live block findable, with its stacks, native and of Ruby.
+      - blocks: heapline with HEAPLINE=blocks: the address of each live block is kept, with its stacks, native and of Ruby.
       - watched: heapline, while a growth log and the ledger are written every second and `heapline top` runs.
       - record: `heapline record`, which writes every event with its Ruby stack to a file; the times include the process
         that writes, and its start. record_native: with `--native`; record_objects: with `--objects`.

@@ -67,7 +67,7 @@ VALUE analyse(int count, VALUE *arguments, VALUE self) {
         return rb_ary_new_from_args(2, ULL2NUM(reader.bytes_read()), ULL2NUM(reader.bytes_total()));
     };
     owner.analysis.reset();
-    compute(self, owner.work, "there is not enough memory: the blocks that live at once have to fit", position,
+    compute(self, owner.work, "there is not enough memory for the blocks that are live at the same time", position,
             [&](const Job &job) { owner.analysis = std::make_unique<Analysis>(reader, owner.query, job); });
     return self;
 }

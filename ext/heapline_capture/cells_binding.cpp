@@ -24,7 +24,7 @@ VALUE cells(VALUE self, VALUE rows, VALUE most) {
     auto position = [&reader] {
         return rb_ary_new_from_args(2, ULL2NUM(reader.bytes_read()), ULL2NUM(reader.bytes_total()));
     };
-    compute(self, owner.work, "there is not enough memory: the blocks that live at once have to fit", position,
+    compute(self, owner.work, "there is not enough memory for the blocks that are live at the same time", position,
             [&](const Job &job) {
                 Analysis(reader, owner.query, job, owner.moments.get());
                 owner.cells =

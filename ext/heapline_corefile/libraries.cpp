@@ -238,7 +238,7 @@ Libraries::Libraries(Image &image, Search search) : image_(image), search_(std::
     for (const std::string &root : {std::string("/"), search_.root}) {
         if (root.empty()) continue;
         roots_.emplace_back(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-        if (!roots_.back()) throw Failure(root + " cannot be looked below (--sysroot): " + strerror(errno));
+        if (!roots_.back()) throw Failure(root + " cannot be opened (--sysroot): " + strerror(errno));
     }
     read_link_map();
     linked_read_ = !places_.empty();

@@ -12,8 +12,7 @@ template <typename Body> void compute(VALUE self, Owner &owner, const Body &body
         uint64_t total = owner.dump->bytes_total();
         return rb_ary_new_from_args(2, ULL2NUM(owner.dump->bytes_read()), total ? ULL2NUM(total) : Qnil);
     };
-    compute(self, owner.work, "there is not enough memory: an index takes up to as much as the file has", position,
-            body);
+    compute(self, owner.work, "there is not enough memory: it can take as much as the file is large", position, body);
 }
 
 Dump::Depth depth_of(VALUE index) {

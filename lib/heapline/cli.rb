@@ -124,10 +124,17 @@ module Heapline
     end
 
     def self.mistake(error)
+      return uncompiled(error) if error.is_a?(LoadError) && error.path.to_s.end_with?("heapline/native")
+
       place = error.backtrace&.first.to_s.delete_prefix("#{File.expand_path("..", __dir__)}/")
       "a mistake in heapline itself, please report it: #{error.class}: #{error.message.lines.first&.chomp} (#{place})"
     end
 
-    private_class_method :choose, :suggest, :problem, :mistake
+    def self.uncompiled(error)
+      require_relative "extension"
+      Extension.uncompiled(error)
+    end
+
+    private_class_method :choose, :suggest, :problem, :mistake, :uncompiled
   end
 end

@@ -40,6 +40,13 @@ module Heapline
                                      "g++ elfutils-dev zlib-dev zstd-dev", "gcc libelf zlib zstd"])
     }.freeze
 
+    # What is said where `heapline/native` itself, which all need, cannot be loaded: a clone that was not compiled, or a
+    # gem that was built for another Ruby.
+    def self.uncompiled(error)
+      "the extension is not compiled (#{error.message.lines.first.chomp}): run `rake compile` in the checkout, " \
+        "or install the gem again"
+    end
+
     # Define what it has below Heapline::Native. Raises Error where there is none.
     def self.load(name)
       built = ALL.fetch(name)

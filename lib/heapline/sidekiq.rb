@@ -9,7 +9,7 @@ module Heapline
   #   require "heapline/sidekiq"
   #   Sidekiq.configure_server { |config| config.server_middleware { |chain| chain.add Heapline::Sidekiq } }
   #
-  # Without the preload it only calls on. At most `limit` different labels, all further ones are "(other)".
+  # Without the preload it only calls on. At most `limit` different tags, all further ones are "(other)".
   class Sidekiq
     def initialize(limit = Labels::LIMIT)
       @labels = Labels.new(limit)

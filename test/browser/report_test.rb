@@ -18,7 +18,7 @@ class BrowserReportTest < Minitest::Test
   def test_the_ledger_is_a_bar_and_lines_that_open
     page = show(shop, ledger: ledger)
     assert_equal 3, texts(page, ".bar .part").size
-    assert_equal ["Ruby objects", "malloc live by Ruby lines", "malloc freed but held", "remainder"],
+    assert_equal ["Ruby objects", "malloc live by Ruby lines", "malloc freed but held", "of unknown use"],
                  texts(page, "#ledger li.line > .name, #ledger summary > .name")
     refute page.value("document.querySelector('#ledger details').open")
     page.click("#ledger summary")

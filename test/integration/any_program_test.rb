@@ -52,7 +52,7 @@ class AnyProgramTest < Minitest::Test
     assert_match(/\A +7\d\d\.\d\d kB +7\d\d\.\d\d kB +700 +700 +0 +- +plain\+0x\h+ +keep\(.*\) +plain\.cpp:15$/,
                  rows.first)
     assert_match(/--by library +which library\?$/, @err)
-    refute_match(/GCs|temporary|object heap|ruby/i, @err.lines.grep_v(/next|heapline run|remainder/).join)
+    refute_match(/GCs|temporary|object heap|ruby/i, @err.lines.grep_v(/next|heapline run|of unknown use/).join)
   end
 
   def rows

@@ -373,7 +373,7 @@ class CoreLibrariesTest < Minitest::Test
 
   def test_a_root_that_is_none
     _, err, status = Open3.capture3(*HEAPLINE, "core", "--sysroot", __FILE__, left.core)
-    assert_equal "heapline: #{__FILE__} cannot be looked below (--sysroot): Not a directory\n", err
+    assert_equal "heapline: #{__FILE__} cannot be opened (--sysroot): Not a directory\n", err
     assert_equal 3, status.exitstatus
   end
 end

@@ -64,7 +64,7 @@ export class Plot {
     this.sliders[0].setAttribute("aria-valuetext", start);
     this.sliders[1].setAttribute("aria-valuetext", end);
     this.words.textContent = from === 0 && to === spans(this.view) ? `All ${this.noun} of the recording.` :
-      `${this.noun.replace(/^./, (letter) => letter.toUpperCase())} born from ${start} until ${end}. "Live" is what of them was live then, "temporary" what was freed by then, "at peak" what was live when most of them were.`;
+      `${this.noun.replace(/^./, (letter) => letter.toUpperCase())} born from ${start} until ${end}. "Live" are those that were live then, "temporary" those that were temporary and freed by then, "at peak" those that were live when most were.`;
   }
 
   private legend(): HTMLElement {

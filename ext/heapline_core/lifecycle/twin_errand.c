@@ -56,7 +56,7 @@ static int have_extension(void) {
     void *extension = path_beside(path, sizeof(path), "native.so") ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (extension) *(void **)&make_twin = dlsym(extension, "heapline_twin");
     hl_guard_leave(&hl_thread, saved);
-    return make_twin || refuse("heapline's extension native.so cannot be loaded beside libheapline.so");
+    return make_twin || refuse("heapline's extension native.so cannot be loaded from the directory of libheapline.so");
 }
 
 /* ---- the pipe ---- */

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../errors"
+require_relative "../extension"
 require_relative "../places/location"
 require_relative "../objects/object_site"
 require_relative "../objects/snapshot"
@@ -128,8 +129,7 @@ module Heapline
         def require_native
           require "heapline/native"
         rescue LoadError => e
-          raise Error, "heapline's extension is not compiled (#{e.message.lines.first.chomp}): run `rake compile` in " \
-                       "the checkout, or install the gem again"
+          raise Error, Extension.uncompiled(e)
         end
 
         def snapshot(raw, **counted)

@@ -69,7 +69,7 @@ module Heapline
 
       # The same, or a FlightError that says where there is none, and which there are.
       def fetch(pid)
-        find(pid) || raise(FlightError, "#{unknown(pid)}; `heapline ps` lists those that have one#{some_that_run}")
+        find(pid) || raise(FlightError, "#{unknown(pid)}; `heapline ps` lists the counted processes#{some_that_run}")
       end
 
       # Have the files of processes in containers, which see other files than this command, among the entries.
@@ -141,16 +141,16 @@ module Heapline
       end
 
       def unknown(pid)
-        none = "process #{pid} has no flight file in #{path}"
-        return "#{none}, and there is no such process" unless File.exist?("/proc/#{pid}")
+        none = "no flight file in #{path}"
+        return "there is no process #{pid}, and #{none} of one that ended" unless File.exist?("/proc/#{pid}")
 
-        "#{none}: it runs without heapline (`heapline attach #{pid}` starts counting now), or has another " \
-          "HEAPLINE_DIR or user"
+        "process #{pid} is not counted (#{none}): it runs without heapline (`heapline attach #{pid}` starts counting " \
+          "now), or with another HEAPLINE_DIR or user"
       end
 
       def some_that_run
         pids = entries.lazy.select(&:alive?).map(&:pid).first(SHOWN)
-        pids.empty? ? "" : ", as #{pids.join(", ")}"
+        pids.empty? ? "" : ", such as #{pids.join(", ")}"
       end
 
       def choose(env)

@@ -15,7 +15,7 @@ module Heapline
                 malloc_native: "malloc by native code", malloc_older: "malloc from before",
                 malloc_held: "malloc freed but held",
                 heapline: "heapline's own", stacks: "stacks", jit: "JIT", code: "programs and libraries",
-                other: "other mappings", remainder: "remainder" }.freeze
+                other: "other mappings", remainder: "of unknown use" }.freeze
       LEAST = 0.01
       # What the process allocated while it was read is said from this part of its live bytes on.
       MOVED = 0.01
@@ -74,7 +74,7 @@ module Heapline
       end
 
       def name(line)
-        return "remainder with the object heap" if line.key == :remainder && objects_unknown?
+        return "of unknown use, with the object heap" if line.key == :remainder && objects_unknown?
 
         NAMES.fetch(line.key)
       end

@@ -36,7 +36,7 @@ module Heapline
       # has nothing but the bundle's gems and what RUBYLIB names.
       def library_path
         ours = [*(Command::Installation::COMPAT if @options[:mwrap]),
-                *(Command::Installation.libraries if @options[:labels])]
+                *(Command::Installation.libraries if @options[:tags])]
         ours.empty? ? {} : { "RUBYLIB" => [*ours, *(@env["RUBYLIB"].to_s.split(":") - ours)].join(":") }
       end
 

@@ -1,17 +1,17 @@
 # frozen_string_literal: true
 
-# Labels for what is allocated.
+# Tags for what is allocated.
 module Heapline
   class << self
-    # Label what the block allocates, so that a request or a job owns its memory:
+    # Tag what the block allocates, so that a request or a job owns its memory:
     #
     #   Heapline.tag("orders#show") { … }
     #   Heapline.snapshot.group_by(:tag)["orders#show"].live_bytes
     #
-    # The innermost label counts; nil takes it away. A fiber that is first resumed in the block begins with the label;
-    # a Thread or Ractor that is started in it begins without one, since it may outlive the request: label it itself.
-    # Up to 255 bytes; a process has room for 131,070 different labels, further ones count as "(other)". A label takes
-    # its name and some 50 bytes, and each line under it about 150: label with what the code and the business have (a
+    # The innermost tag counts; nil takes it away. A fiber that is first resumed in the block begins with the tag;
+    # a Thread or Ractor that is started in it begins without one, since it may outlive the request: tag it itself.
+    # Up to 255 bytes; a process has room for 131,070 different tags, further ones count as "(other)". A tag takes
+    # its name and some 50 bytes, and each line under it about 150: tag with what the code and the business have (a
     # route, a job class, a tenant), not with what users send. Returns the block's value. Without the preload the block
     # is just called.
     def tag(label, &)

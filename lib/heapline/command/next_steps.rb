@@ -40,8 +40,10 @@ module Heapline
 
       # What the figures of a process that runs ask for.
       def self.for_running(snapshot, ledger)
-        steps = [rss(snapshot, ledger), *growth(snapshot)]
-        steps.concat(lost(snapshot, snapshot.pid))
+        steps = [rss(snapshot, ledger)]
+        return steps.push(["heapline attach #{snapshot.pid}", "count it again"]) if snapshot.stopped_at
+
+        steps.concat(growth(snapshot), lost(snapshot, snapshot.pid, " (with --blocks)"))
       end
 
       def self.rss(snapshot, ledger)
@@ -64,9 +66,9 @@ module Heapline
          ["heapline growth #{pid}.jsonl", "a leak, or a cache that fills?"]]
       end
 
-      def self.lost(snapshot, word)
+      def self.lost(snapshot, word, needs = "")
         library = native(snapshot)
-        library ? [["heapline leaks #{word}", "has #{library} lost any of its blocks?"]] : []
+        library ? [["heapline leaks #{word}", "has #{library} lost any of its blocks?#{needs}"]] : []
       end
 
       # The library that called malloc for one of the first rows, where that is neither Ruby nor the system's.
@@ -83,8 +85,8 @@ module Heapline
         return for_objects(word) if objects
 
         page = Shellwords.escape("#{File.basename(path, ".hlc")}.html")
-        [["heapline report #{word} --call-tree", "by which path to the peak?"],
-         ["heapline report #{word} --by line --metric temporary", "what is garbage at once?"],
+        [["heapline report #{word} --call-tree", "which call paths led to the peak?"],
+         ["heapline report #{word} --by line --metric temporary", "which lines make garbage?"],
          ["heapline report #{word} --timeline", "when?"],
          ["heapline report #{word} -o #{page}", "an interactive page"],
          ["heapline replay #{word}", "would another allocator help?"]]
@@ -92,10 +94,10 @@ module Heapline
 
       # The same of the objects in it.
       def self.for_objects(word)
-        [["heapline report #{word} --objects --call-tree", "by which path to the peak?"],
-         ["heapline report #{word} --by class --metric temporary", "what is garbage at once?"],
+        [["heapline report #{word} --objects --call-tree", "which call paths led to the peak?"],
+         ["heapline report #{word} --by class --metric temporary", "which classes are mostly garbage?"],
          ["heapline report #{word} --class String --by line", "which lines make them?"],
-         ["heapline report #{word}", "and blocks of malloc?"]]
+         ["heapline report #{word}", "the same of malloc's blocks"]]
       end
 
       # After the compiled code of a process or dump that was named `source`. copy: address of code that is a copy, or

@@ -14,18 +14,17 @@ module Heapline
     # All that doctor looks at, as Findings.
     class Checks
       KNOWN_RUBIES = ("3.1"..."4.2")
-      ATTRIBUTION = { frames: "own walk of Ruby's frames (fast)", none: "none: no Ruby was seen" }.freeze
+      ATTRIBUTION = { frames: "heapline reads Ruby's frames itself (fast)", none: "none: no Ruby was seen" }.freeze
       # Of what came of it: state, text, remedy.
       LAYOUTS = {
-        known: [:ok, "Ruby's structs are as heapline's table has them for this version"],
-        found: [:ok, "Ruby's structs were not known, and were found out: %<found>s"],
-        refused: [:note, "Ruby's structs are unknown to heapline and could not be found out: they are not read",
+        known: [:ok, "Ruby's structs are those that heapline knows for this version"],
+        found: [:ok, "Ruby's structs were not known, and heapline found their fields: %<found>s"],
+        refused: [:note, "Ruby's structs are unknown, and their fields were not found: heapline does not read them",
                   "a newer heapline may know this Ruby; please report it with the output of heapline doctor"],
         unasked: [:note, "HEAPLINE=api: heapline does not read Ruby's structs", "without it lines cost less"],
-        open: [:note, "Ruby's structs were not fully compared: no line that was seen shows enough",
+        open: [:note, "Ruby's structs are not fully checked yet: the lines that ran so far do not show enough",
                "lines come through Ruby's public API until then"]
       }.freeze
-      LAYOUT_MS = 3 # that the comparison may take at the start
       LEAST_FILE_SIZE = 64 * 1024 * 1024
 
       def initialize(env)
@@ -102,7 +101,7 @@ module Heapline
         way = @probe.snapshot.attribution
         return ok("lines", ATTRIBUTION[way]) if way == :frames
 
-        note("lines", way == :public ? "Ruby's public API (slower)" : ATTRIBUTION[way],
+        note("lines", way == :public ? "heapline asks Ruby's public API (slower)" : ATTRIBUTION[way],
              "the next line says whether this Ruby's frames are unknown; else lines differed from Ruby's: see failures")
       end
 
@@ -110,15 +109,15 @@ module Heapline
       def layout
         found = @probe.snapshot.layout
         state, text, remedy = LAYOUTS.fetch(found[:outcome])
-        elsewhere = found[:found].to_s.empty? ? "each as in the newest version in heapline's table" : found[:found]
+        elsewhere = found[:found].to_s.empty? ? "each as in the newest version that heapline knows" : found[:found]
         Finding.new(name: "layout", state: state, text: format(text, found: elsewhere) + proof(found), remedy: remedy)
       end
 
       def proof(found)
         return "" if found[:outcome] == :unasked
 
-        verified = "; #{found[:lines]} lines compared with Ruby's own answers in #{found[:looks]} looks, " \
-                   "#{found[:milliseconds].round(2)} ms of processor time (budget: #{LAYOUT_MS})"
+        verified = "; #{found[:lines]} lines were compared with what Ruby itself says, in " \
+                   "#{found[:milliseconds].round(2)} ms of processor time"
         found[:missing].empty? ? verified : "#{verified}; not found, and not used: #{found[:missing]}"
       end
 

@@ -35,7 +35,7 @@ module Heapline
       # Write the comparison to `io`.
       def render(comparison, io)
         @terminal = Terminal::Output.new(io, @env)
-        title = "#{@terminal.style("heapline diff", :bold)}  two growth logs: what each process grew in an hour"
+        title = "#{@terminal.style("heapline diff", :bold)}  two growth logs: how much each process grew in an hour"
         lines = [title, *side("before", comparison.before), *side("after ", comparison.after), "", *table(comparison)]
         io.write("#{lines.join("\n")}\n")
       end

@@ -46,7 +46,7 @@ module Heapline
       end
 
       def series(one)
-        fields = one.to_h
+        fields = one.to_h.except(:facts) # of `--why`, which is text
         TEXTS.each { |name| fields[name] = text(fields[name]) }
         %i[slope_bytes_per_hour slope_low slope_high].each { |name| fields[name] = fields[name]&.round(1) }
         fields

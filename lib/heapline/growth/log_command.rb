@@ -41,7 +41,8 @@ module Heapline
         parser.on("--rss BYTES", "copy the flight file once RSS reaches BYTES") do |value|
           @options[:rss] = Figures::Typed.bytes(value)
         end
-        parser.on("--log-max BYTES", "size of FILE together with FILE.1, its older half (100M; 0: no limit)") do |value|
+        parser.on("--log-max BYTES",
+                  "the most that FILE and FILE.1, its older half, may have together (100M; 0: no limit)") do |value|
           @options[:max] = Figures::Typed.bytes(value)
         end
       end

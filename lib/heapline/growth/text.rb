@@ -2,6 +2,7 @@
 
 require "delegate"
 require_relative "../figures/units"
+require_relative "../processes/ledger"
 require_relative "history"
 require_relative "../table/grid"
 require_relative "../terminal/output"
@@ -43,12 +44,13 @@ module Heapline
       LEAST = %i[rate processes live interval growth trend].freeze
       # What is said of lines that were not taken, and of what did not fit.
       NOTES = {
-        damaged: "damaged or torn lines were skipped", foreign: "lines are not of this log",
-        other_version: "lines are as another version of heapline writes them",
-        repeated: "lines repeat others or come before them", clock_jumps: "times the clock was set; elapsed_s counted",
+        damaged: "damaged or torn lines were skipped", foreign: "lines are not from a growth log",
+        other_version: "lines are of another version of heapline",
+        repeated: "lines repeat others or come before them",
+        clock_jumps: "times the clock was set; elapsed_s was used instead",
         series_given_up: "series that changed least were dropped: too many sites in too many processes",
         processes_refused: "lines are of more processes than are kept",
-        strings_refused: "names did not fit"
+        strings_refused: "names were left out: there are too many"
       }.freeze
       MEANING = { leak: "keeps growing across GC generations", cache: "grew, and stopped", bloat: "one step",
                   churn: "dies young, and much of it", steady: "does not grow" }.freeze
@@ -93,13 +95,21 @@ module Heapline
 
         ends, parts = shown.partition { |one| History::MEMORY.include?(one.location) }
         parts = parts.select { |one| one.slope_low&.positive? }.max_by(4, &:slope_bytes_per_hour)
-        text = (ends + parts).map { |one| "#{name(one)} #{Units.signed(one.slope_bytes_per_hour)}" }
-        ["  each process grows in an hour: #{@terminal.wrap(text, indent: "    ").join("\n")}",
-         *outside(growth), ""]
+        first, *others = ends + parts
+        text = [pace(first), *others.map { |one| "#{name(one)} #{Units.signed(one.slope_bytes_per_hour)}" }]
+        [*@terminal.wrap(text, indent: "  ").map { |line| "  #{line}" }, *outside(growth), ""]
       end
 
+      def pace(one)
+        slope = one.slope_bytes_per_hour.to_f.round
+        "#{name(one)} #{slope.negative? ? "shrinks" : "grows"} by #{Units.bytes(slope.abs)} an hour in each process"
+      end
+
+      # As `heapline rss` calls it.
       def name(one)
-        one.location == "rss" ? "RSS" : @terminal.inert(one.location.tr("_", " "))
+        return "RSS" if one.location == "rss"
+
+        Processes::Ledger::NAMES.fetch(one.location.to_sym) { @terminal.inert(one.location.tr("_", " ")) }
       end
 
       # RSS that grows beside all sites is not the application's to free.
@@ -108,8 +118,8 @@ module Heapline
         return [] unless rss && live && rss.slope_low&.positive?
         return [] if live.slope_bytes_per_hour > rss.slope_bytes_per_hour / 2
 
-        ["  RSS grows faster than malloc live. The rest is memory that is freed and held (fragmentation), object pages",
-         "  or stacks: heapline rss PID shows which"]
+        ["  RSS grows faster than malloc live. The difference is memory that was freed and is held (fragmentation),",
+         "  pages of Ruby's objects or stacks: heapline rss PID shows which"]
       end
 
       def table(growth)

@@ -22,10 +22,10 @@ module Heapline
       FACTS = {
         lines: [COUNT, "lines of one process", "%s or more are needed to judge"],
         step: [ROUND, "height of the largest step", "a step has %s or more"],
-        beside: [ROUND, "growth besides the step", "less than %s: the step is the growth"],
-        certain: [SLOPE, "the least growth, at 99 %% certainty", "growth is more than 0"],
+        beside: [ROUND, "growth without the step", "less than %s: the step is the growth"],
+        certain: [SLOPE, "the least growth that is 99 %% certain", "growth is more than 0"],
         rise: [ROUND, "rise of its lowest live bytes", "growth is %s or more"],
-        kept: [PERCENT, "of the bytes allocated stay", "with more than %s, load is no reason"],
+        kept: [PERCENT, "of the bytes allocated stay", "load is a reason only with %s or less"],
         faster: [RATE, "does it allocate faster and faster?", "load is a reason only then"],
         longer: [TIMES, "how much of the growth comes from bytes that stay longer (1: all)",
                  "with less than %s, load is the reason"],
@@ -36,7 +36,7 @@ module Heapline
         stayed: [ROUND, "of the growth are still there at the end", "a cache or a step leaves %s or more"],
         gcs: [COUNT, "GCs between the first line and the last", "%s or more: before, it may be garbage"],
         young: [PERCENT, "of the freed blocks died within a GC", "churn has %s or more"],
-        turnover: [COUNT, "times its live bytes were allocated anew", "churn has %s or more"]
+        turnover: [COUNT, "times its live bytes were allocated again", "churn has %s or more"]
       }.freeze
       # Of each verdict: what it means, what would change it, and what to do next (%<pid>s).
       VERDICTS = {
@@ -44,12 +44,12 @@ module Heapline
                "It becomes a cache when its second half rises less than #{Verdict::STILL} times as fast as the whole.",
                ["heapline report %<pid>s --by class", "which objects? (with --objects)"],
                ["heapline heap dump %<pid>s -o heap.json", "what holds them? then: heapline heap dominators heap.json"],
-               ["heapline leaks %<pid>s", "is it native memory that nothing points to?"]],
+               ["heapline leaks %<pid>s", "is it native memory that nothing points to? (with --blocks)"]],
         cache: ["It grew, and stopped.",
                 "It becomes a leak when it goes on growing: look again with a longer log.",
                 ["heapline growth --since 1h LOG", "is it level? Else give the cache a smaller limit"]],
         bloat: ["It grew in one step, and stays there.",
-                "It becomes a leak when growth besides the step makes a quarter of its height.",
+                "It becomes a leak when growth without the step makes a quarter of its height.",
                 ["heapline rss %<pid>s", "what did the step take? See what the program did at that time"]],
         churn: ["It does not grow; much is allocated there and soon freed.",
                 "It becomes steady when fewer blocks die young, and a leak when its lowest live bytes rise.",

@@ -25,9 +25,9 @@ module Heapline
       MORE = %i[copy_bytes unreached oldest].freeze
       TOTALS = %i[count bytes copies copy_bytes unreached oldest newest].freeze
       LACKING = {
-        lines: "no lines of code: methods of one name in one file look like copies",
-        births: "not which line had it compiled",
-        malloc: "no malloc beside the code"
+        lines: "the lines of the code: methods of one name in one file look like copies",
+        births: "which line had it compiled",
+        malloc: "malloc's memory at the same lines"
       }.freeze
 
       # by: one of TITLES; nil: USUAL. top: rows of each table (0: all); nil: ROWS. sort: a key of SORTS.
@@ -120,7 +120,7 @@ module Heapline
 
       def lacking(code)
         words = code.lacking.map { |name| LACKING.fetch(name) }
-        Table::Statement.new(key: :lacking, title: "It does not tell", parts: words, data: code.lacking) if words.any?
+        Table::Statement.new(key: :lacking, title: "Not known", parts: words, data: code.lacking) if words.any?
       end
     end
   end

@@ -116,7 +116,8 @@ module Heapline
       private
 
       def itself(group, addresses)
-        parts = ["#{Units.count(group.count)} instances of #{group.key}", Units.bytes(group.bytes)]
+        instances = "#{Units.count(group.count)} instance#{"s" if group.count != 1}"
+        parts = ["#{instances} of #{group.key}", Units.bytes(group.bytes)]
         if addresses.size < group.count
           parts << "referrers and paths are those of the first #{Units.count(addresses.size)}"
         end

@@ -36,7 +36,7 @@ module Heapline
         define_top(parser)
         keys = Groups::KEYS
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
-        parser.on("--min BYTES", "least bytes of a row") { |value| @options[:min] = Figures::Typed.bytes(value) }
+        parser.on("--min BYTES", "only rows of BYTES or more") { |value| @options[:min] = Figures::Typed.bytes(value) }
         super
       end
 

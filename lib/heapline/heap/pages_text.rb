@@ -76,7 +76,7 @@ module Heapline
 
       def sparse(sparse)
         limit = "#{format("%g", 100 * sparse.below)} %"
-        return ["  No page is less than #{limit} live, but those without any live object."] if sparse.none?
+        return ["  Every page with a live object is at least #{limit} live."] if sparse.none?
 
         holders = sparse.holders
         shown = @top.zero? ? holders : holders.first(@top)

@@ -41,7 +41,7 @@ module Heapline
         parser.on("--since BASELINE", %w[baseline], "`baseline`: only blocks born since the process's last baseline") do
           @options[:since] = true
         end
-        parser.on("--quarantine", "for a command: freed memory is used again later, so that stale pointers hide " \
+        parser.on("--quarantine", "for a command: use freed memory again later, so that old pointers hide " \
                                   "fewer losses") { @options[:quarantine] = true }
         parser.on("--any", "for a command: search programs that are not Ruby too") { @options[:any] = true }
         define_loss_rules(parser)

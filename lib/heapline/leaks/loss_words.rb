@@ -10,7 +10,7 @@ module Heapline
                  reachable: "still reachable" }.freeze
       UNSEEN = "the registers of %d threads could not be read (ptrace is not permitted): a block to which only a " \
                "register points looks lost"
-      WHOLE = "stacks of fibers are searched as a whole: heapline does not know how this Ruby keeps them"
+      WHOLE = "stacks of fibers are searched as a whole: heapline does not know which parts are in use"
 
       module_function
 
@@ -46,7 +46,7 @@ module Heapline
         said = []
         said << format(UNSEEN, unseen) if unseen.positive?
         said << WHOLE if leaks.searches.any? { |search| search.fibers_unknown.to_i.positive? }
-        said << "#{missed} blocks found no room in the map" if missed.positive?
+        said << "#{missed} blocks are not in the search: there was no room for them" if missed.positive?
         said
       end
 

@@ -42,8 +42,9 @@ module Heapline
       def check(header)
         return if header[:options].split(",").include?("blocks")
 
-        how = "start it with HEAPLINE=blocks, or with `heapline --blocks …`"
-        how = "heapline detach #{@entry.pid}, then heapline attach --blocks #{@entry.pid}" if header[:late_ns].positive?
+        how = "heapline detach #{@entry.pid}, then heapline attach --blocks #{@entry.pid}"
+        how = "start it with `heapline --blocks …`; or, to find what it loses from now on: #{how}" if
+          header[:late_ns].zero?
         raise Error, "process #{@entry.pid} keeps no blocks: #{how}"
       end
 

@@ -23,10 +23,10 @@ module Heapline
 
       NAMES = {
         objects_live: "Ruby objects", objects_free: "free object slots", malloc_ruby: "malloc live by Ruby lines",
-        malloc_native: "malloc live by native code", malloc_older: "malloc from before the counting",
+        malloc_native: "malloc live by native code", malloc_older: "malloc from before counting",
         malloc_held: "malloc freed but held",
         heapline: "heapline itself", stacks: "thread and fiber stacks", jit: "JIT",
-        code: "programs and libraries", other: "other mappings", remainder: "remainder"
+        code: "programs and libraries", other: "other mappings", remainder: "of unknown use"
       }.freeze
       # returnable_bytes: Range of what trimming could give back, nil where the allocator was not asked.
       # untouched_bytes: of live blocks that are not resident, at least so much; transient_bytes: of these, Ruby's own

@@ -133,7 +133,7 @@ module Heapline
         return nil if ledger.figures.objects_at || !snapshot.ruby?
 
         "The object heap is not known: process #{snapshot.pid} has not answered, since it allocates nothing (idle or " \
-          "stopped). Its pages are in the remainder, or count as held by malloc."
+          "stopped). Its pages count as of unknown use, or as held by malloc."
       end
 
       def old(ledger)

@@ -25,7 +25,7 @@ module Heapline
 
       def define(parser)
         parser.on("--objects", "count Ruby objects too, by line and class") { @options[:objects] = true }
-        parser.on("--blocks", "keep each block that is allocated from then on findable, for heapline leaks PID") do
+        parser.on("--blocks", "keep address and stacks of each block allocated from then on, for heapline leaks PID") do
           @options[:blocks] = true
         end
         parser.on("--record FILE", "then record every allocation to FILE, as heapline record PID does") do |file|

@@ -18,7 +18,7 @@ module Heapline
       def define_rows(parser, keys:, formats:)
         define_top(parser)
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
-        parser.on("--min BYTES", "least live or growth bytes of a row") do |value|
+        parser.on("--min BYTES", "only rows with BYTES or more, live or of growth") do |value|
           @options[:min] = Figures::Typed.bytes(value)
         end
         others = Recording::CaptureReport::GROUPS

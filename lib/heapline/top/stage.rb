@@ -50,8 +50,8 @@ module Heapline
         end
 
         def none(directory, wanted)
-          "no running process with #{wanted.inspect} in its command has a flight file in #{directory.path}: " \
-            "`heapline ps` lists those that have one"
+          "no running process with #{wanted.inspect} in its command is counted (flight files: #{directory.path}); " \
+            "`heapline ps` lists the counted processes"
         end
 
         def list(directory, found, err, env)

@@ -8,10 +8,10 @@ module Heapline
   #
   #   require "heapline/rack"
   #   use Heapline::Rack                                            # "GET /orders/:id"
-  #   use(Heapline::Rack) { |env| env["my.route"] }                 # your own label; nil for none
+  #   use(Heapline::Rack) { |env| env["my.route"] }                 # your own tag; nil for none
   #
   # `heapline report PID --by tag` then shows live bytes and growth by request. Without the preload it only calls on.
-  # A body that is generated after `call` has returned (streaming) is outside. At most `limit` different labels, all
+  # A body that is generated after `call` has returned (streaming) is outside. At most `limit` different tags, all
   # further ones are "(other)".
   class Rack
     autoload :Endpoint, "heapline/web/endpoint"
@@ -22,7 +22,7 @@ module Heapline
     # Segments that name one thing among many: numbers, UUIDs, digests, tokens.
     IDENTIFIER = /\A(?:\d[\d.,:-]*|\h{8}-\h{4}-\h{4}-\h{4}-\h{12}|(?=\D*\d)\h{8,}|.{40,})\z/n
 
-    # app: the next Rack application; limit: different labels; block: env (Hash) → label (String) or nil.
+    # app: the next Rack application; limit: different tags; block: env (Hash) → tag (String) or nil.
     def initialize(app, limit: Labels::LIMIT, &label)
       @app = app
       @label = label || self.class.method(:template)

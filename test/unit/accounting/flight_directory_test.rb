@@ -43,14 +43,14 @@ module Heapline
       def test_a_process_without_a_file_is_an_error_that_helps
         in_directory do |path|
           error = assert_raises(FlightError) { FlightDirectory.new({ "HEAPLINE_DIR" => path }).fetch(1) }
-          assert_match(/process 1 has no flight file in #{path}: .*`heapline attach 1`.*lists those that have one\z/,
-                       error.message)
+          assert_match(/process 1 is not counted \(no flight file in #{path}\): .*`heapline attach 1`/, error.message)
+          assert_match(/`heapline ps` lists the counted processes\z/, error.message)
           error = assert_raises(FlightError) { FlightDirectory.new({ "HEAPLINE_DIR" => path }).fetch(4_999_999) }
-          assert_match(/\Aprocess 4999999 has no flight file in #{path}, and there is no such process; /, error.message)
+          assert_match(/\Athere is no process 4999999, and no flight file in #{path} of one that ended/, error.message)
           mine = ProcessIdentity.of(Process.pid)
           File.write(File.join(path, "#{mine.pid}-#{mine.start_ticks}.flight"), "")
           error = assert_raises(FlightError) { FlightDirectory.new({ "HEAPLINE_DIR" => path }).fetch(1) }
-          assert_match(/ps` lists those that have one, as #{mine.pid}\z/, error.message)
+          assert_match(/ps` lists the counted processes, such as #{mine.pid}\z/, error.message)
         end
       end
 

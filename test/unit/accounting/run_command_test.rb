@@ -78,10 +78,10 @@ module Heapline
 
       def test_each_switch_reaches_the_environment
         found = executed("-o", "/tmp/x.json", "--top", "1", "--sort", "life", "--min", "2k", "--objects", "--no-follow",
-                         "--keep", "--gc", "--mwrap", "--labels", "--public-api", "--blocks", "--quarantine", "--core",
+                         "--keep", "--gc", "--mwrap", "--tags", "--public-api", "--blocks", "--quarantine", "--core",
                          "--any", "--off", "--internal", "--sites", "500", "--log", "/x-%p", "--every", "1m",
                          "--rss", "2G", "--log-max", "3M", "sh").first["HEAPLINE"]
-        assert_equal "output:/tmp/x.json,top:1,sort:life,min:2000,objects,nofollow,keep,gc,mwrap,labels,api," \
+        assert_equal "output:/tmp/x.json,top:1,sort:life,min:2000,objects,nofollow,keep,gc,mwrap,tags,api," \
                      "blocks,quarantine,core,any,off,internal,sites:500,log:/x-%25p,every:60,rss:2000000000," \
                      "logmax:3000000", found
         assert_equal RunOptions::KEYS.keys - [:quiet], RunOptions.from_env(found).keys
@@ -132,7 +132,7 @@ module Heapline
       end
 
       def test_labels_need_no_gemfile
-        paths = executed("--labels", "sh", env: { "RUBYLIB" => "/x:#{LIB}" }).first["RUBYLIB"].split(":")
+        paths = executed("--tags", "sh", env: { "RUBYLIB" => "/x:#{LIB}" }).first["RUBYLIB"].split(":")
         assert_equal [LIB, "/", "/x"], paths
       end
 

@@ -71,6 +71,8 @@ module Heapline
         Error.new("of ours") => [/: of ours$/, 3], UsageError.new("bad") => [/: bad \(heapline help ps\)$/, 2],
         NoMethodError.new("undefined method `x'") => [/: a mistake in heapline itself, .*: undefined method/, 3],
         LoadError.new("cannot load") => [/: a mistake in heapline itself, .*: cannot load/, 3],
+        LoadError.new("no native").tap { |error| error.instance_variable_set(:@path, "/lib/heapline/native") } =>
+          [/: the extension is not compiled \(no native\): run `rake compile` in the checkout, or /, 3],
         NoMemoryError.new("no memory") => [/: there is not enough memory for this$/, 3]
       }.freeze
 

@@ -36,8 +36,13 @@ module Heapline
         assert_equal ["heapline log -o 4711.jsonl 4711", "heapline growth 4711.jsonl"], growing.last(2)
         assert_equal "heapline baseline 4711", commands(leaky).last.first
         native = leaky.with(sites: [site("/app/a.rb", 1, live_bytes: 90, library: "oj.so")])
-        assert_equal ["heapline leaks 4711", "has oj.so lost any of its blocks?"], commands(native).last
+        assert_equal ["heapline leaks 4711", "has oj.so lost any of its blocks? (with --blocks)"], commands(native).last
         assert_equal "heapline leaks ruby leak.rb", NextSteps.for_exit(native, {}).last.first
+      end
+
+      def test_a_process_that_is_no_longer_counted_can_be_counted_again
+        native = leaky.with(sites: [site("/app/a.rb", 1, live_bytes: 90, library: "oj.so")], stopped_at: Time.now)
+        assert_equal ["heapline attach 4711", "count it again"], commands(native).last
       end
 
       def test_what_is_held_is_told_from_a_part_of_rss_on

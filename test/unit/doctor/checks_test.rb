@@ -44,13 +44,13 @@ module Heapline
       def test_what_is_known_of_ruby
         finding = found(probe)["layout"]
         assert_equal :ok, finding.state
-        assert_equal "Ruby's structs are as heapline's table has them for this version; 8 lines compared with Ruby's " \
-                     "own answers in 6 looks, 0.35 ms of processor time (budget: 3)", finding.text
+        assert_equal "Ruby's structs are those that heapline knows for this version; 8 lines were compared with what " \
+                     "Ruby itself says, in 0.35 ms of processor time", finding.text
         found_out = found(probe(layout: { outcome: :found, found: "frame_size 64", missing: "ec_tag" }))["layout"]
         assert_equal :ok, found_out.state
-        assert_match(/found out: frame_size 64; .*and not used: ec_tag\z/, found_out.text)
+        assert_match(/found their fields: frame_size 64; .*and not used: ec_tag\z/, found_out.text)
         no_row = found(probe(layout: { outcome: :found, found: "" }))["layout"]
-        assert_match(/found out: each as in the newest version in heapline's table; /, no_row.text)
+        assert_match(/their fields: each as in the newest version that heapline knows; /, no_row.text)
       end
 
       def test_what_is_not_known_of_ruby

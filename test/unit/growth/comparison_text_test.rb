@@ -27,7 +27,7 @@ module Heapline
 
       def test_whole
         assert_equal <<~TEXT, text(calm, leaking_log(rss_bytes: 50_000_000))
-          heapline diff  two growth logs: what each process grew in an hour
+          heapline diff  two growth logs: how much each process grew in an hour
             before  a\\x1B[2J · 1 process · 30 lines in 29 min 00 s · RSS 0 B · malloc live 0 B
             after   puma · 1 process · 30 lines in 29 min 00 s · RSS 0 B · malloc live +6.00 MB
 

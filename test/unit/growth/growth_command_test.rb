@@ -58,8 +58,8 @@ module Heapline
             assert_match(/^  It becomes .*\n  next  heapline /, text)
           end
         text = why("/app/leak.rb:1", path)
-        assert_match(/^  yes  \+6.00 MB an hour  the least growth, at 99 % certainty +growth is more/, text)
-        assert_match(/^  no +100 %  of the bytes allocated stay +with more than 20 %, load is no reason$/, text)
+        assert_match(/^  yes  \+6.00 MB an hour  the least growth that is 99 % certain +growth is more/, text)
+        assert_match(/^  no +100 %  of the bytes allocated stay +load is a reason only with 20 % or less$/, text)
         assert_match(/^  yes +95 %  of the freed blocks died within a GC +churn has 80 %/, why("churn.rb:5", path))
       end
 

@@ -26,6 +26,9 @@ module Heapline
                      data["series"][0].values_at("verdict", "slope_bytes_per_hour", "live_bytes")
         assert_equal [4711, 30], data["processes"][0].values_at("pid", "lines")
         assert_equal(["malloc_live"], data["memory"].map { |one| one["location"] })
+        assert_equal %w[location label gem library tag kind verdict needs processes slope_bytes_per_hour slope_low
+                        slope_high live_bytes growth_bytes alloc_bytes_per_s temporary_share points].sort,
+                     data["series"][0].keys.sort
       end
 
       def test_top_and_sort

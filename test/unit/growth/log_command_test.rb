@@ -20,7 +20,7 @@ module Heapline
       end
 
       def test_a_process_without_a_flight_file_or_without_life
-        assert_match(/process 4711 has no flight file in #{@directory}.*heapline ps/, heapline("log", "4711").err)
+        assert_match(/process 4711\b.*no flight file in #{@directory}.*heapline ps/, heapline("log", "4711").err)
         flight(pid: 4711, start_ticks: 1)
         result = heapline("log", "4711")
         assert_equal [3, "heapline: process 4711 has ended: heapline report 4711 shows it\n"],

@@ -51,7 +51,7 @@ module Heapline
       def test_rows
         assert_match(/^  2 more; all: --top 0$/, text(top: 1))
         refute_match(/more; all/, text(top: 0))
-        assert_match(/No page is less than 0\.1 % live/, text(below: 0.001))
+        assert_match(/Every page with a live object is at least 0\.1 % live/, text(below: 0.001))
       end
     end
   end

@@ -33,7 +33,7 @@ module Heapline
         unsure = Findings::Search.new(**search.to_h, threads_without_registers: 2, blocks_missed: 3)
         said = LossWords.remarks(Findings.new([], searches: [unsure]))
         assert_match(/registers of 2 threads/, said.first)
-        assert_match(/3 blocks found no room/, said.last)
+        assert_match(/3 blocks are not in the search/, said.last)
         unknown = Findings::Search.new(**search.to_h, fibers_unknown: 1)
         assert_match(/\Astacks of fibers are searched as a whole/,
                      LossWords.remarks(Findings.new([], searches: [unknown])).first)

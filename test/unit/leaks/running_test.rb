@@ -13,7 +13,7 @@ module Heapline
         own_flight
         result = heapline("leaks", Process.pid.to_s)
         assert_equal Command::FAILED, result.status
-        assert_match(/keeps no blocks: start it with HEAPLINE=blocks/, result.err)
+        assert_match(/keeps no blocks: start it with `heapline --blocks …`; .*attach --blocks/, result.err)
       end
 
       def test_a_process_that_does_not_answer

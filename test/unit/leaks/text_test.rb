@@ -84,7 +84,7 @@ module Heapline
       def test_what_could_not_be_seen_is_said
         poor = Findings.new([], searches: [search(threads_without_registers: 2, blocks_missed: 5)])
         assert_match(/registers of 2 threads could not be read/, text(poor))
-        assert_match(/5 blocks found no room/, text(poor))
+        assert_match(/5 blocks are not in the search/, text(poor))
       end
 
       def test_what_holds_it

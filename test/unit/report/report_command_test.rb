@@ -62,7 +62,7 @@ module Heapline
       def test_no_such_process
         result = heapline("report", "4711")
         assert_equal 3, result.status
-        assert_match(/process 4711 has no flight file in #{@directory}.*`heapline ps`/, result.err)
+        assert_match(/process 4711\b.*no flight file in #{@directory}.*`heapline ps`/, result.err)
       end
 
       def test_a_damaged_file

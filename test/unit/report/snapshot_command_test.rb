@@ -41,7 +41,7 @@ module Heapline
           heapline("snapshot", *words).status
         end)
         result = heapline("snapshot", "4712", "-o", output("s"))
-        assert_equal [3, true], [result.status, result.err.include?("has no flight file")]
+        assert_equal [3, true], [result.status, result.err.include?("no flight file")]
         assert_match(/cannot be written/, heapline("snapshot", Process.pid.to_s, "-o", "/no/such/s").err)
       end
 
