@@ -8,8 +8,8 @@ module Bench
   MEAN = "most of it comes from workloads that do little but allocate, and from short runs, in which most lines run " \
          "for the first time."
   SHARE = "a profile has %s of its time in heapline, %s in free alone, which waits for the cache line of each trailer."
-  GC = "Ruby starts a GC by what malloc_usable_size says of its blocks, and the trailer makes that up to 8 bytes more " \
-       "or less."
+  GC = "Ruby starts a GC by what malloc_usable_size says of its blocks, and the trailer makes that up to 8 bytes " \
+       "more or less."
   TURNS = "it depends on how its threads take turns: plain runs also differ by some per cent."
   private_constant :TRAILER, :PAIR, :MEAN, :SHARE, :GC, :TURNS
 
@@ -19,8 +19,8 @@ module Bench
     ["deep_stacks", :time] => TRAILER,
     ["redcarpet", :time] => TRAILER,
     ["documents", :time] =>
-      "on Ruby 4.0 a profile has 14 % of its time in heapline: half in malloc and free, a third where lines run for the " \
-      "first time or methods of Ruby's own in Ruby have to be passed over; glibc's part is 4 % less than in the plain run.",
+      "on Ruby 4.0 a profile has 14 % of its time in heapline: half in malloc and free, a third where lines run for " \
+      "the first time or methods of Ruby's own in Ruby have to be passed over; glibc takes 4 % less than plain.",
     ["documents", :blocks_time] =>
       "a profile has 23 % of its time in heapline: 8 % unwinds native stacks, 4 % finds them in their table.",
     ["addressable", :time] => format(SHARE, "14 %", "8 %"),
