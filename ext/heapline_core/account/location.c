@@ -89,7 +89,8 @@ static size_t name_jit(void *context, char *label, uint32_t *symbol_offset) {
     return length;
 }
 
-/* The largest is most of a lane's memory and saves 0.7 % of the instructions of a mix of libraries: few lanes have it. */
+/* The largest is most of a lane's memory and saves 0.7 % of the instructions of a mix of libraries: few lanes have it.
+ */
 static int may_have(uint32_t count) {
     if (count < HL_LOCATION_SLOTS_MOST) return 1;
     if (count > HL_LOCATION_SLOTS_MOST || hl_load32(&hl_lanes_at_most_slots) >= LANES_AT_MOST_SLOTS) return 0;

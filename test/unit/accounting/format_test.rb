@@ -166,7 +166,7 @@ module Heapline
     def test_what_the_vm_took_stands_below_the_lines
       _, snapshot = stages(1000)
       table = rendered("text", snapshot).lines.grep(/ B  |kB  /)
-      assert_equal %w[(loading) (start-up) (YJIT)], table.last(3).map { |row| row.split.last }
+      assert_equal(%w[(loading) (start-up) (YJIT)], table.last(3).map { |row| row.split.last })
       assert_equal STAGES[nil].size + 2, table.size
     end
 
