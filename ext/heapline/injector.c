@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "signal_frame.h"
 #include "tracer.h"
 
@@ -42,13 +43,22 @@ static size_t read_memory(pid_t thread, uint64_t address, void *to, size_t bytes
 
 /* Those in which no allocator and no loader waits. Their locks are futexes, of another kind. */
 static int waits_safely(const struct user_regs_struct *registers) {
-    static const short calls[] = {SYS_read,   SYS_poll,       SYS_ppoll,     SYS_select,      SYS_pselect6,
-                                  SYS_accept, SYS_accept4,    SYS_recvfrom,  SYS_recvmsg,     SYS_wait4,
-                                  SYS_waitid, SYS_epoll_wait, SYS_nanosleep, SYS_epoll_pwait, SYS_clock_nanosleep};
-    if (!rbhl_was_interrupted(registers)) return 0;
-    if ((long)registers->orig_rax == SYS_futex) return (registers->rsi & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+    static const short calls[] = {HL_OLDER_WAITS SYS_read,
+                                  SYS_ppoll,
+                                  SYS_pselect6,
+                                  SYS_accept,
+                                  SYS_accept4,
+                                  SYS_recvfrom,
+                                  SYS_recvmsg,
+                                  SYS_wait4,
+                                  SYS_waitid,
+                                  SYS_epoll_pwait,
+                                  SYS_nanosleep,
+                                  SYS_clock_nanosleep};
+    const long number = hl_call_number(registers);
+    if (number == SYS_futex) return (rbhl_call_second(registers) & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-        if (calls[i] == (long)registers->orig_rax) return 1;
+        if (calls[i] == number) return 1;
     return 0;
 }
 
@@ -65,12 +75,12 @@ static int is_in_exit(const struct rbhl_injection *asked, uint64_t word) {
 /* Is there the context of a signal's handler on its stack, or the call that ends the process? */
 static int is_in_handler_or_end(struct work *work) {
     const pid_t thread = work->asked->thread;
-    const uint64_t from = work->state.registers.rsp & ~(uint64_t)7;
+    const uint64_t from = rbhl_stack(&work->state.registers) & ~(uint64_t)7;
     for (uint64_t at = from; at < from + SCANNED; at += (uint64_t)CHUNK_WORDS * sizeof(*work->words)) {
         const size_t count = read_memory(thread, at, work->words, sizeof(work->words)) / sizeof(*work->words);
         for (size_t i = 0; i + RBHL_FRAME_CONTEXT < count; i++)
             if (work->words[i] && (is_in_exit(work->asked, work->words[i]) ||
-                                   rbhl_looks_like_context(&work->words[i + 1], at + i * sizeof(*work->words))))
+                                   rbhl_looks_like_context(&work->words[i], at + i * sizeof(*work->words))))
                 return 1;
         if (count < CHUNK_WORDS) break;
     }
@@ -89,7 +99,7 @@ static int has_room(const struct work *work) {
     char bytes[PAGES];
     const struct iovec here = {bytes, sizeof(bytes)};
     for (uintptr_t i = 0; i < PAGES; i++)
-        pages[i] = (struct iovec){(void *)(uintptr_t)(work->state.registers.rsp - (i + 1) * PAGE), 1};
+        pages[i] = (struct iovec){(void *)(uintptr_t)(rbhl_stack(&work->state.registers) - (i + 1) * PAGE), 1};
     return process_vm_readv(work->asked->thread, &here, 1, pages, PAGES, 0) == (ssize_t)sizeof(bytes);
 }
 
@@ -102,17 +112,14 @@ static enum rbhl_injected of_error(int error) {
 static void put_arguments(struct user_regs_struct *registers, const struct work *work, int waits) {
     const struct rbhl_injection *asked = work->asked;
     if (asked->system_call) {
-        registers->rax = asked->system_call;
-        registers->rdi = asked->number;
-        registers->rsi = asked->text_bytes ? work->frame.text : 0;
-        registers->rdx = __WALL;
-        registers->r10 = registers->r8 = 0;
+        const uint64_t call[] = {asked->number, asked->text_bytes ? work->frame.text : 0, __WALL};
+        uint64_t exits = 0;
+        if (asked->text_bytes == sizeof(exits)) memcpy(&exits, asked->text, sizeof(exits));
+        rbhl_set_system_call(registers, asked->system_call, call, exits);
         return;
     }
-    registers->rdi = work->frame.text;
-    registers->rsi = asked->number;
-    registers->rdx = work->frame.context;
-    registers->rcx = (unsigned long long)waits;
+    const uint64_t arguments[] = {work->frame.text, asked->number, work->frame.context, (uint64_t)waits};
+    rbhl_set_arguments(registers, arguments);
 }
 
 /* The thread is stopped. */
@@ -120,12 +127,13 @@ static enum rbhl_injected enter(struct work *work) {
     const struct rbhl_injection *asked = work->asked;
     struct user_regs_struct registers;
     int failed = rbhl_thread_read(asked->thread, &work->state);
-    if (failed) return of_error(-failed);
+    if (failed) return failed == -EAGAIN ? RBHL_INJECT_UNSAFE : of_error(-failed);
     if (is_replaced(asked)) return RBHL_INJECT_REPLACED;
     registers = work->state.registers;
-    const int interrupted = rbhl_was_interrupted(&registers),
-              waits = asked->system_call ? interrupted : waits_safely(&registers);
-    if (!waits && (interrupted || is_avoided(asked, registers.rip))) return RBHL_INJECT_UNSAFE;
+    const enum rbhl_place place = rbhl_place(asked->thread, &registers);
+    const int is_in_call = place != RBHL_RUNS, waits = place == RBHL_WAITS;
+    if (is_in_call ? !asked->system_call && !waits_safely(&registers) : is_avoided(asked, rbhl_pc(&registers)))
+        return RBHL_INJECT_UNSAFE;
     if (rbhl_has_signal(asked->thread) || is_in_handler_or_end(work)) return RBHL_INJECT_UNSAFE;
     if (!has_room(work)) return RBHL_INJECT_NO_ROOM;
     failed = rbhl_frame_build(&work->state, waits, asked->returning, asked->text, asked->text_bytes, &work->frame);
@@ -134,9 +142,9 @@ static enum rbhl_injected enter(struct work *work) {
                        there = {(void *)(uintptr_t)work->frame.address, work->frame.bytes};
     if (process_vm_writev(asked->thread, &here, 1, &there, 1, 0) != (ssize_t)work->frame.bytes)
         return RBHL_INJECT_NO_ROOM;
-    rbhl_enter_function(&registers, asked->function, work->frame.address);
+    rbhl_enter_function(&registers, asked->function, work->frame.address, asked->returning);
     put_arguments(&registers, work, waits);
-    if (ptrace(PTRACE_SETREGS, asked->thread, NULL, &registers)) return of_error(errno); /* the one step (I1) */
+    if (rbhl_registers_write(asked->thread, &registers)) return of_error(errno); /* the one step (I1) */
     ptrace(PTRACE_SETSIGMASK, asked->thread, (void *)(uintptr_t)sizeof(ALL_SIGNALS), &ALL_SIGNALS);
     return RBHL_INJECTED;
 }

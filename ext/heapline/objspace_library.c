@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../heapline_core/platform/platform.h"
 #include "births.h"
 
 enum { PAGE = 4096, ARGUMENTS = 4, PATH_BYTES = 4096 };
@@ -88,7 +89,7 @@ static int read_imports(struct imports *imports) {
 static void **import_at(const struct imports *imports, const Elf64_Rela *relocation, const char *name) {
     const unsigned type = (unsigned)ELF64_R_TYPE(relocation->r_info);
     const Elf64_Sym *symbol = &imports->symbols[ELF64_R_SYM(relocation->r_info)];
-    if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT) return NULL;
+    if (type != HL_WORD_CALLED && type != HL_WORD_TAKEN) return NULL;
     if (strcmp(imports->strings + symbol->st_name, name) != 0) return NULL;
     return (void **)(imports->base + relocation->r_offset);
 }

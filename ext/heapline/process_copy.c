@@ -16,6 +16,7 @@
 
 #include "../heapline_core/flight/flight_layout.h"
 #include "injector.h"
+#include "machine.h"
 #include "signal_frame.h"
 #include "tracer.h"
 
@@ -80,7 +81,7 @@ static uint32_t interrupt_new(struct rbhl_process_copy *copy, int tasks) {
 /* One that has ended has the number 0 from then on. */
 static void await_stop(struct rbhl_stopped_thread *stopped) {
     if (waitpid(stopped->thread, &stopped->status, __WALL) != stopped->thread || !WIFSTOPPED(stopped->status) ||
-        ptrace(PTRACE_GETREGS, stopped->thread, NULL, &stopped->registers))
+        rbhl_registers_read(stopped->thread, &stopped->registers))
         stopped->thread = 0;
 }
 
@@ -140,10 +141,10 @@ static int step(struct rbhl_stopped_thread *stopped) {
 
 static void hold(struct rbhl_process_copy *copy, struct rbhl_stopped_thread *maker) {
     unsigned long number = 0;
-    struct user_regs_struct registers;
+    struct user_regs_struct registers = {0};
     int status;
     if (maker->status >> 16 != PTRACE_EVENT_CLONE) { /* clone has failed */
-        copy->error = ptrace(PTRACE_GETREGS, maker->thread, NULL, &registers) ? errno : (int)-(long)registers.rax;
+        copy->error = rbhl_registers_read(maker->thread, &registers) ? errno : (int)-rbhl_call_returned(&registers);
         maker->status = 0;
         return;
     }

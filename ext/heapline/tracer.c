@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tracer.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,15 +12,12 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LONGEST_S = 5, STATUS_BYTES = 8192, USER_CODE = 0x33 };
-/* In eflags: single step, direction, alignment check. */
-static const unsigned long long UNWANTED_FLAGS = 1u << 8 | 1u << 10 | 1u << 18;
-/* Results of a system call that was interrupted, as a tracer sees them: the kernel's own, and EINTR. */
-static const long INTERRUPTED[] = {-512, -513, -514, -516, -EINTR};
+enum { LONGEST_S = 5, STATUS_BYTES = 8192 };
 
 uint64_t rbhl_now(void) {
     struct timespec time;
@@ -38,11 +36,14 @@ ssize_t rbhl_read_proc(pid_t pid, const char *name, char *text, size_t size) {
     return length < 0 ? -error : length;
 }
 
-int rbhl_was_interrupted(const struct user_regs_struct *registers) {
-    if (registers->cs != USER_CODE || (long)registers->orig_rax < 0) return 0;
-    for (size_t i = 0; i < sizeof(INTERRUPTED) / sizeof(*INTERRUPTED); i++)
-        if ((long)registers->rax == INTERRUPTED[i]) return 1;
-    return 0;
+int rbhl_registers_read(pid_t thread, struct user_regs_struct *registers) {
+    struct iovec all = {registers, sizeof(*registers)};
+    return ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &all) ? -1 : 0;
+}
+
+int rbhl_registers_write(pid_t thread, struct user_regs_struct *registers) {
+    struct iovec all = {registers, sizeof(*registers)};
+    return ptrace(PTRACE_SETREGSET, thread, (void *)NT_PRSTATUS, &all) ? -1 : 0;
 }
 
 static unsigned long long mask_of(const char *status, const char *name) {
@@ -58,14 +59,6 @@ int rbhl_has_signal(pid_t thread) {
     if (rbhl_read_proc(thread, "status", text, sizeof(text)) < 0) return 1;
     const unsigned long long pending = mask_of(text, "\nSigPnd:") | mask_of(text, "\nShdPnd:");
     return (pending & ~mask_of(text, "\nSigBlk:")) != 0;
-}
-
-void rbhl_enter_function(struct user_regs_struct *registers, unsigned long long function, unsigned long long stack) {
-    registers->rip = function;
-    registers->rsp = stack;
-    registers->rax = 0;
-    registers->orig_rax = (unsigned long long)-1;
-    registers->eflags &= ~UNWANTED_FLAGS;
 }
 
 int rbhl_trace_stop(pid_t thread, int *status) {

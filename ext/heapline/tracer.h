@@ -4,7 +4,7 @@
  *
  * A child of its own without exit signal does it: a tracer's end lets go of whom it traces, so nothing can stay
  * stopped, whoever is killed when, and the caller sees no SIGCHLD. The thread's registers are changed in one step, the
- * last one. x86-64 alone, as the core is.
+ * last one.
  */
 #ifndef RBHL_TRACER_H
 #define RBHL_TRACER_H
@@ -34,11 +34,10 @@ int rbhl_trace_stop(pid_t thread, int *status);
 /* A signal that was on its way goes with it. */
 void rbhl_trace_let_go(pid_t thread, int status);
 
-/* Was a system call that waited interrupted by the stop, and is to be made again? */
-int rbhl_was_interrupted(const struct user_regs_struct *registers);
+/* 0, or -1 and errno. */
+int rbhl_registers_read(pid_t thread, struct user_regs_struct *registers);
+int rbhl_registers_write(pid_t thread, struct user_regs_struct *registers);
 /* Is a signal on its way that is to end its wait? */
 int rbhl_has_signal(pid_t thread);
-/* The kernel begins nothing again; the machine is as at the beginning of a function. */
-void rbhl_enter_function(struct user_regs_struct *registers, unsigned long long function, unsigned long long stack);
 
 #endif

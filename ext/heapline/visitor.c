@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
+#include "machine.h"
 #include "tracer.h"
 
 enum { LINE_BYTES = 8192 };
@@ -52,7 +53,7 @@ static int holds(const char *line, const struct hl_visit_door *door) {
 /* The header may say anything: what lies there is the core's code, and begins as that place does. RBHL_VISITED, or why
  * not. */
 static enum rbhl_visit check_door(pid_t pid, const struct hl_visit_door *door) {
-    static const unsigned char beginning[] = {0xfc, 0xb8, 0xff, 0xff, 0xff, 0xff, 0xba, 0xff, 0xff, 0xff, 0xff};
+    static const unsigned char beginning[] = HL_VISIT_BEGINNING;
     char path[64], line[LINE_BYTES], code[sizeof(beginning)];
     int found = 0;
     snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
@@ -69,7 +70,8 @@ static enum rbhl_visit check_door(pid_t pid, const struct hl_visit_door *door) {
 /* ---- visiting ---- */
 
 static int is_inside(const struct user_regs_struct *registers, const struct hl_visit_door *door) {
-    return registers->rip - door->enter < door->end - door->enter || registers->rsp - door->stack <= door->stack_bytes;
+    return rbhl_pc(registers) - door->enter < door->end - door->enter ||
+           rbhl_stack(registers) - door->stack <= door->stack_bytes;
 }
 
 /* The thread is stopped. */
@@ -77,12 +79,12 @@ static enum rbhl_visit enter(pid_t pid, const struct hl_visit_door *door) {
     struct user_regs_struct registers;
     const struct iovec here = {&registers, sizeof(registers)},
                        there = {(void *)(uintptr_t)door->registers, sizeof(registers)};
-    if (ptrace(PTRACE_GETREGS, pid, NULL, &registers)) return of_error(errno);
-    if (!rbhl_was_interrupted(&registers) || is_inside(&registers, door) || rbhl_has_signal(pid))
+    if (rbhl_registers_read(pid, &registers)) return of_error(errno);
+    if (rbhl_place(pid, &registers) != RBHL_WAITS || is_inside(&registers, door) || rbhl_has_signal(pid))
         return RBHL_VISIT_RUNS;
     if (process_vm_writev(pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof(registers)) return RBHL_VISIT_NO_DOOR;
-    rbhl_enter_function(&registers, door->enter, (door->stack + door->stack_bytes) & ~(unsigned long long)63);
-    return ptrace(PTRACE_SETREGS, pid, NULL, &registers) ? of_error(errno) : RBHL_VISITED;
+    rbhl_enter_function(&registers, door->enter, (door->stack + door->stack_bytes) & ~(uint64_t)63, 0);
+    return rbhl_registers_write(pid, &registers) ? of_error(errno) : RBHL_VISITED;
 }
 
 struct visit {

@@ -6,12 +6,13 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+
+#include "../heapline_core/platform/platform.h"
 
 namespace heapline {
 namespace capture {
@@ -140,7 +141,7 @@ void Ring::release() {
 }
 
 uint64_t Ring::now() const {
-    if (header().clock == HL_CLOCK_TSC) return __rdtsc() - header().start;
+    if (header().clock == HL_CLOCK_TSC) return hl_clock_counter_roughly() - header().start;
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec) - header().start;

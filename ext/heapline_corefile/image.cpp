@@ -13,26 +13,13 @@
 #include <cstring>
 #include <memory>
 
+#include "../heapline_core/platform/platform.h"
 #include "../heapline_heap/source.hpp"
 
 namespace heapline {
 namespace corefile {
 
 namespace {
-
-#if defined(__x86_64__)
-constexpr int machine = EM_X86_64;
-constexpr size_t stack_register = 19;     /* in what a note has of a thread */
-constexpr size_t variables_register = 21; /* fs_base */
-#elif defined(__aarch64__)
-constexpr int machine = EM_AARCH64;
-constexpr size_t stack_register = 31;
-constexpr size_t variables_register = SIZE_MAX; /* another note has it */
-#else
-constexpr int machine = EM_NONE;
-constexpr size_t stack_register = 0;
-constexpr size_t variables_register = SIZE_MAX;
-#endif
 
 /* More than any process has (I1). */
 constexpr size_t most_parts = 1 << 20;
@@ -129,7 +116,7 @@ void Image::read_headers(const std::string &path) {
     if (!elf || elf_kind(elf.get()) != ELF_K_ELF || !gelf_getehdr(elf.get(), &header))
         throw Failure(path + " is not a core file");
     if (header.e_type != ET_CORE) throw Failure(path + " is not a core file, but a program or library");
-    if (header.e_machine != machine || gelf_getclass(elf.get()) != ELFCLASS64)
+    if (header.e_machine != HL_ELF_MACHINE || gelf_getclass(elf.get()) != ELFCLASS64)
         throw Failure(path + " is the core file of a machine of another architecture");
     size_t count = 0;
     uint64_t bytes = 0;
@@ -208,14 +195,16 @@ void Image::read_notes(void *elf, uint64_t offset, uint64_t size) {
             if (registers_.size() < most_registers) {
                 std::vector<uint64_t> words(sizeof(status.pr_reg) / sizeof(uint64_t));
                 memcpy(words.data(), &status.pr_reg, words.size() * sizeof(uint64_t));
-                const uint64_t variables = variables_register < words.size() ? words[variables_register] : 0;
-                registers_.push_back({words[stack_register], variables, std::move(words)});
+                const uint64_t variables = HL_CORE_THREAD_POINTER < words.size() ? words[HL_CORE_THREAD_POINTER] : 0;
+                registers_.push_back({words[HL_CORE_STACK], variables, std::move(words)});
             }
         } else if (note.n_type == NT_PRPSINFO && note.n_descsz >= sizeof(prpsinfo_t)) {
             prpsinfo_t info;
             memcpy(&info, body, sizeof(info));
             pid_ = static_cast<uint32_t>(info.pr_pid);
             command_.assign(info.pr_psargs, strnlen(info.pr_psargs, sizeof(info.pr_psargs)));
+        } else if (note.n_type == NT_ARM_TLS && note.n_descsz >= sizeof(uint64_t) && !registers_.empty()) {
+            memcpy(&registers_.back().variables, body, sizeof(uint64_t));
         } else if (note.n_type == NT_FILE) {
             read_files(body, note.n_descsz);
         } else if (note.n_type == NT_AUXV) {

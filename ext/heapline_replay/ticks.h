@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The finest clock there is, for the time of single calls: the processor's counter where it has one. Its unit is found
+ * The finest clock there is, for the time of single calls: the processor's counter. Its unit is found
  * by comparing with the real clock.
  */
 #ifndef HL_TICKS_H
@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../heapline_core/platform/platform.h"
+
 /* The kernel's own clock: the replayer's clock_gettime tells the time of the recording (see recorded_clock.h). */
 static inline uint64_t hl_real_ns(void) {
     struct timespec now;
@@ -19,23 +21,11 @@ static inline uint64_t hl_real_ns(void) {
 }
 
 static inline uint64_t hl_ticks(void) {
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    uint64_t ticks;
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
-#else
-    return hl_real_ns();
-#endif
+    return hl_clock_counter_roughly();
 }
 
 static inline void hl_pause(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#else
-    __asm__ volatile("" ::: "memory");
-#endif
+    hl_processor_pause();
 }
 
 #endif

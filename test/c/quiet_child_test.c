@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "machine.h"
 #include "platform/platform.h"
 
 static volatile int signals;
@@ -134,17 +135,14 @@ static void only_its_descriptor_is_open(void) {
 }
 
 static sem_t ready, finish;
-static volatile uintptr_t r12_of_thread = 0x123456789abcdef0;
+static volatile uintptr_t word_of_thread = 0x123456789abcdef0;
 static volatile uint32_t thread_number;
 
 static void *rest(void *unused) {
     thread_number = (uint32_t)gettid();
     sem_post(&ready);
-    /* futex(&finish, …) would do; here a system call with r12 as it must be found: pause(). */
-    __asm__ volatile("movq %0, %%r12\n\tmovl $34, %%eax\n\tsyscall"
-                     :
-                     : "m"(r12_of_thread)
-                     : "rax", "rcx", "r11", "r12", "memory");
+    /* futex(&finish, …) would do; here a system call with a register as it must be found. */
+    WAIT_WITH_REGISTER(word_of_thread);
     return unused;
 }
 
@@ -154,7 +152,8 @@ static int find_register(void *argument) {
     (void)argument;
     for (uint32_t i = 0; i < with_threads.thread_count; i++) {
         const struct hl_thread_state *state = &with_threads.threads[i];
-        if (state->tid == thread_number) return !state->known ? 2 : state->registers.r12 == r12_of_thread ? 0 : 1;
+        if (state->tid == thread_number)
+            return !state->known ? 2 : register_that_waits(&state->registers.general) != word_of_thread;
     }
     return 3;
 }

@@ -301,7 +301,8 @@ class AttachTest < Minitest::Test
     call = Heapline::Attach::Call.new(told.pid, target.memory, target.code)
     assert_equal :replaced, call.make(target.code.address_of("dlopen"), "none", number: 2, any: true)
     assert_raises(Errno::ESTALE) do
-      code = [target.code.libc.find("\x0F\x05\xC3".b), target.code.libc.find(Heapline::Attach::Call::RETURNING), 0]
+      machine = Heapline::Attach::Machine.here
+      code = [target.code.find(machine.system_call), target.code.find(machine.returning), 0]
       Heapline::Native.copy_process(told.pid, target.memory, code, nil, nil) { flunk "a copy of another program" }
     end
     ends_as_it_would(told)

@@ -38,11 +38,11 @@ struct hl_location_slots {
     struct hl_location_slot slots[];
 };
 
-/* Addresses of programs have 47 bits, tags 17. */
+/* What is told apart of an address of code has 47 bits at most, tags 17. */
 HL_INLINE uint64_t hl_location_key(uint64_t caller, uint32_t tag) {
-    return caller | (uint64_t)tag << 47;
+    return caller >> HL_CODE_ALIGNMENT_BITS | (uint64_t)tag << 47;
 }
-_Static_assert(HL_TAGS_MAX <= 1u << 17, "hl_location_key");
+_Static_assert(HL_TAGS_MAX <= 1u << 17 && HL_ADDRESS_BITS - HL_CODE_ALIGNMENT_BITS <= 47, "hl_location_key");
 
 HL_INLINE int hl_location_is(const struct hl_location_slot *slot, uint64_t pc, uint64_t key) {
     return slot->pc == pc && slot->caller == key && slot->epoch == hl_location_epoch(pc);

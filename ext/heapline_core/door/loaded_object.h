@@ -11,12 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The kinds of relocations that hold a function's address, by processor. */
-#if defined(__aarch64__)
-enum { HL_WORD_CALLED = R_AARCH64_JUMP_SLOT, HL_WORD_TAKEN = R_AARCH64_GLOB_DAT, HL_WORD_PLAIN = R_AARCH64_ABS64 };
-#else
-enum { HL_WORD_CALLED = R_X86_64_JUMP_SLOT, HL_WORD_TAKEN = R_X86_64_GLOB_DAT, HL_WORD_PLAIN = R_X86_64_64 };
-#endif
+#include "platform/platform.h"
 
 struct hl_range {
     uintptr_t begin, end;

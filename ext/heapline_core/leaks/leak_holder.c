@@ -18,7 +18,8 @@ static struct thread thread_number(const struct hl_quiet_child *child, uint32_t 
     if (number == child->thread_count)
         return (struct thread){child->caller, child->caller_stack, (uintptr_t)hl_thread_pointer()};
     const struct hl_thread_state *state = &child->threads[number];
-    return (struct thread){state->tid, state->registers.rsp, state->registers.fs_base};
+    return (struct thread){state->tid, hl_registers_stack(&state->registers),
+                           hl_registers_thread_pointer(&state->registers)};
 }
 
 /* Several stacks may lie in one mapping: each ends with its thread's control block. */

@@ -58,7 +58,7 @@ static void mark_list(uintptr_t block, uintptr_t header) {
         if (!mark || *mark) return;
         *mark = UINT8_MAX;
         uint64_t next = hl_graph_peek(block);
-        if (next % HL_CHUNK_HEADER || next >> 47) next ^= block >> PAGE_OFFSET;
+        if (next % HL_CHUNK_HEADER || next >> HL_ADDRESS_BITS) next ^= block >> PAGE_OFFSET;
         block = next ? next + header : 0;
     }
 }

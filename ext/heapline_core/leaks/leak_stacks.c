@@ -49,6 +49,7 @@ static void below(const struct search *search, uintptr_t stack_pointer) {
 static uint32_t find_tid_offset(const struct hl_quiet_child *child) {
     const char *self = hl_thread_pointer();
     uint32_t value;
+    if (!HL_CONTROL_BLOCK_TELLS) return 0;
     for (uint32_t offset = 512; offset < 1024; offset += sizeof(value)) {
         memcpy(&value, self + offset, sizeof(value));
         if (value == child->caller) return offset;
@@ -113,7 +114,7 @@ void hl_stacks_without_use(struct hl_graph *graph, const struct hl_roots *roots,
     const struct search search = {graph, roots, each, context, find_tid_offset(child)};
     below(&search, child->caller_stack);
     for (uint32_t i = 0; i < child->thread_count; i++)
-        if (child->threads[i].known) below(&search, child->threads[i].registers.rsp);
+        if (child->threads[i].known) below(&search, hl_registers_stack(&child->threads[i].registers));
     for (size_t i = 0; i < roots->fibers.count; i++) {
         const struct hl_fiber *fiber = &roots->fibers.list[i];
         if (fiber->pointer && !fiber->pooled) below(&search, fiber->pointer);

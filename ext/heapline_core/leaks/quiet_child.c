@@ -98,7 +98,7 @@ static void stop(struct hl_thread_state *thread, int *statuses, uint32_t number,
     while ((found = waitpid((int)thread->tid, &status, __WALL | WNOHANG)) == 0 && now_ns() < limit) sched_yield();
     if (found != (int)thread->tid || !WIFSTOPPED(status)) return;
     statuses[number] = status;
-    thread->known = ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->registers) == 0;
+    thread->known = hl_registers_read((int)thread->tid, &thread->registers) == 0;
 }
 
 /* Seize all before waiting for one. */
@@ -207,20 +207,12 @@ static int await_copy(struct hl_quiet_child *child, uint64_t begun) {
     return (int)made;
 }
 
-/* The calling thread's registers that a callee preserves, on its stack, where the copy finds them. */
-#define SPILL(registers)                                                                                               \
-    __asm__ volatile("movq %%rbx, 0(%0)\n\tmovq %%rbp, 8(%0)\n\tmovq %%r12, 16(%0)\n\tmovq %%r13, 24(%0)\n\t"          \
-                     "movq %%r14, 32(%0)\n\tmovq %%r15, 40(%0)"                                                        \
-                     :                                                                                                 \
-                     : "r"(registers)                                                                                  \
-                     : "memory")
-
 __attribute__((noinline)) int hl_quiet_child_start(struct hl_quiet_child *child) {
-    volatile uintptr_t registers[6];
+    volatile uintptr_t registers[HL_PRESERVED]; /* where the copy finds them */
     sigset_t all, before;
     const uint64_t begun = now_ns();
     const int saved = errno;
-    SPILL(registers);
+    HL_SPILL(registers);
     child->caller_stack = (uintptr_t)registers;
     child->caller = (uint32_t)syscall(SYS_gettid);
     child->program = getpid();

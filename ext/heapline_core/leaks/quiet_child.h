@@ -20,13 +20,14 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/user.h>
+
+#include "platform/platform.h"
 
 /* One of the program's threads at the instant of the copy. */
 struct hl_thread_state {
     uint32_t tid;
     uint32_t known; /* its registers could be read */
-    struct user_regs_struct registers;
+    struct hl_thread_registers registers;
 };
 
 struct hl_quiet_child {

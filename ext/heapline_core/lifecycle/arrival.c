@@ -23,8 +23,7 @@
 
 enum {
     TEXT_BYTES = 4096,
-    NEAR_FRAMES = 16, /* of the C library's, in a wait */
-    SYSCALL_BYTES = 2 /* of the instruction */
+    NEAR_FRAMES = 16 /* of the C library's, in a wait */
 };
 
 static struct {
@@ -130,12 +129,12 @@ static void *work_alone(void *unused) {
 /* ---- the way there ---- */
 
 /* Is Ruby's VM the first caller of the C library, on whose frames the stack begins? Else it waits for somebody else. */
-static int waits_in_ruby(const greg_t *registers) {
-    struct hl_registers at = {(uintptr_t)registers[REG_RIP], (uintptr_t)registers[REG_RSP],
-                              (uintptr_t)registers[REG_RBP]};
+static int waits_in_ruby(const ucontext_t *context) {
+    struct hl_registers at = hl_registers_of_context(context);
+    at.pc++; /* it stands at the instruction, not behind a call */
     const void *library = hl_library_map(at.pc), *vm = hl_library_map((uintptr_t)hl_ruby.rb_thread_current);
     if (hl_unwind_create()) return 0;
-    hl_native_begin(&hl_thread, at.rsp);
+    hl_native_begin(&hl_thread, at.sp);
     for (int i = 0; i < NEAR_FRAMES && hl_native_step(&hl_thread, &at) == HL_NATIVE_CALLER; i++) {
         const void *found = hl_library_map(at.pc);
         if (found != library) return found == vm;
@@ -144,14 +143,13 @@ static int waits_in_ruby(const greg_t *registers) {
 }
 
 /* A2. The thread stands before a system call that it made already. */
-static void bring_to_safe_point(greg_t *registers) {
-    const long number = registers[REG_RAX];
-    heapline_arrival.waits_elsewhere = !waits_in_ruby(registers);
+static void bring_to_safe_point(ucontext_t *context) {
+    const long number = hl_context_call_number(context);
+    heapline_arrival.waits_elsewhere = !waits_in_ruby(context);
     if (heapline_arrival.waits_elsewhere) return;
     if (number == SYS_futex) hl_ruby_wake_self();
     if (!hl_ruby_begins_again(number)) return;
-    registers[REG_RAX] = -EINTR;
-    registers[REG_RIP] += SYSCALL_BYTES;
+    hl_context_call_return(context, -EINTR);
 }
 
 /* Up to 3.2 the VM says so: it has taken itself apart, at the end of the process. */
@@ -212,7 +210,7 @@ void hl_arrival_come(const char *text, uint64_t what, void *frame, int interrupt
         answer_at_once(-ESRCH);
     } else if (note(text, what) == 0) {
         hl_ruby.rb_postponed_job_register_one(0, job, NULL);
-        if (interrupted) bring_to_safe_point(((ucontext_t *)frame)->uc_mcontext.gregs);
+        if (interrupted) bring_to_safe_point(frame);
     }
     errno = error;
 }

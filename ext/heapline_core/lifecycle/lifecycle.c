@@ -411,7 +411,8 @@ static void stay_out(void) {
 static int begin_counting(void) {
     hl_exit_report_prepare();
     hl_leak_file_prepare();
-    int failed = make_ready();
+    const int pages_fit = getauxval(AT_PAGESZ) == HL_PAGE_SIZE; /* kernels for 64-bit ARM may have larger ones */
+    const int failed = pages_fit ? make_ready() : -ENOTSUP;
     if (failed) {
         hl_flight_remove();
         give_up();

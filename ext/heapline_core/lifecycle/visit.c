@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lifecycle/visit.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -15,6 +14,7 @@
 #include "flight/shared_guard.h"
 #include "flight/site_table.h"
 #include "lifecycle/errand.h"
+#include "platform/platform.h"
 #include "platform/text.h"
 #include "state/guard.h"
 #include "vm/native_walk.h"
@@ -23,72 +23,29 @@
 
 enum {
     STACK_BYTES = 64 * 1024,
-    VECTOR_BYTES = 16 * 1024,
     OWN_FRAMES = 16, /* of the C library, between its caller and the system call */
 };
 
 /* The kernel's own results of a system call that is to be made again. */
 enum { RESTART = 512, RESTART_NO_INTERRUPT = 513, RESTART_BLOCK = 516 };
-enum { SYSCALL_BYTES = 2 }; /* of the instruction */
 
 /* Used by the thread that enters, addressed by name below. */
 struct user_regs_struct hl_visit_registers HL_HIDDEN;
-char hl_visit_vectors[VECTOR_BYTES] __attribute__((aligned(64))) HL_HIDDEN;
 static char stack[STACK_BYTES] __attribute__((aligned(64)));
 
 void hl_visit(void) HL_HIDDEN __attribute__((used));
 extern const char hl_visit_enter[] HL_HIDDEN, hl_visit_end[] HL_HIDDEN;
 
-/* By their offsets in hl_visit_registers. */
-#define RESTORE(offset, name) "movq hl_visit_registers+" #offset "(%rip), %" #name "\n\t"
-#define RESTORE_GENERAL                                                                                                \
-    RESTORE(0, r15)                                                                                                    \
-    RESTORE(8, r14)                                                                                                    \
-    RESTORE(16, r13)                                                                                                   \
-    RESTORE(24, r12)                                                                                                   \
-    RESTORE(32, rbp)                                                                                                   \
-    RESTORE(40, rbx)                                                                                                   \
-    RESTORE(48, r11)                                                                                                   \
-    RESTORE(56, r10)                                                                                                   \
-    RESTORE(64, r9)                                                                                                    \
-    RESTORE(72, r8)                                                                                                    \
-    RESTORE(80, rax)                                                                                                   \
-    RESTORE(88, rcx)                                                                                                   \
-    RESTORE(96, rdx)                                                                                                   \
-    RESTORE(104, rsi)                                                                                                  \
-    RESTORE(112, rdi)
-#define ALL_VECTORS "movl $-1, %eax\n\tmovl $-1, %edx\n\t"
-
-/* There is no return address: unwinding ends here. What begins it the visitor knows. */
-__asm__(".pushsection .text\n"
-        ".p2align 4\n"
-        ".hidden hl_visit_enter, hl_visit_end\n"
-        ".globl hl_visit_enter, hl_visit_end\n"
-        ".type hl_visit_enter, @function\n"
-        "hl_visit_enter:\n\t"
-        ".cfi_startproc\n\t"
-        ".cfi_undefined rip\n\t"
-        "cld\n\t" ALL_VECTORS "xsave64 hl_visit_vectors(%rip)\n\t"
-        "call hl_visit\n\t" ALL_VECTORS "xrstor64 hl_visit_vectors(%rip)\n\t"
-        "pushq hl_visit_registers+144(%rip)\n\tpopfq\n\t" /* the flags */
-        RESTORE_GENERAL "movq hl_visit_registers+152(%rip), %rsp\n\t"
-        "jmp *hl_visit_registers+128(%rip)\n"
-        "hl_visit_end:\n\t"
-        ".cfi_endproc\n\t"
-        ".size hl_visit_enter, .-hl_visit_enter\n"
-        ".popsection\n");
-_Static_assert(offsetof(struct user_regs_struct, eflags) == 144 && offsetof(struct user_regs_struct, rsp) == 152 &&
-                   offsetof(struct user_regs_struct, rip) == 128 && offsetof(struct user_regs_struct, rax) == 80,
-               "the offsets above");
+HL_VISIT_DOOR;
 
 /* ---- where the thread waits ---- */
 
 /* The first return address outside of the object that makes the system call; 0: it cannot be told. */
 static uintptr_t find_caller(const struct user_regs_struct *registers) {
-    struct hl_registers at = {registers->rip, registers->rsp, registers->rbp};
+    struct hl_registers at = hl_registers_of(registers);
     const void *library = hl_library_map(at.pc);
     if (!library || hl_unwind_create()) return 0;
-    hl_native_begin(&hl_thread, at.rsp);
+    hl_native_begin(&hl_thread, at.sp);
     for (int frame = 0; frame < OWN_FRAMES && hl_native_step(&hl_thread, &at) > 0; frame++)
         if (hl_library_map(at.pc) != library) return at.pc;
     return 0;
@@ -112,7 +69,7 @@ struct way {
 /* How to bring the thread to a safe point. */
 static struct way find_way(const struct user_regs_struct *registers, uintptr_t caller) {
     struct way way = {0};
-    const long number = (long)registers->orig_rax;
+    const long number = hl_call_number(registers);
     char *ec = caller && hl_native_in_vm(caller) ? proven_ec() : NULL;
     if (!ec || (number != SYS_futex && !hl_ruby_begins_again(number))) return way;
     if (number == SYS_futex && !(way.waker = hl_ruby_waker(*(uintptr_t *)(ec + hl_ruby.layout->ec_thread)))) return way;
@@ -160,13 +117,12 @@ static int is_interrupted(const sigset_t *blocked, int always) {
 /* As the kernel makes a system call again (V1). What it would not, since the rest of its time is not known, begins
  * anew: nothing has happened that the program asked for. */
 static void resume(struct user_regs_struct *registers, const sigset_t *blocked) {
-    const long result = (long)registers->rax;
+    const long result = hl_call_result(registers);
     if (result != -RESTART_NO_INTERRUPT && is_interrupted(blocked, result != -RESTART)) {
-        registers->rax = (unsigned long long)-EINTR;
+        hl_call_return(registers, -EINTR);
         return;
     }
-    registers->rax = result == -RESTART_BLOCK ? SYS_restart_syscall : registers->orig_rax;
-    registers->rip -= SYSCALL_BYTES;
+    hl_call_again(registers, result == -RESTART_BLOCK ? SYS_restart_syscall : hl_call_number(registers));
 }
 
 void hl_visit(void) {
@@ -184,25 +140,19 @@ void hl_visit(void) {
         hl_guard_leave(&hl_thread, saved);
     }
     if (ends_wait)
-        registers->rax = (unsigned long long)-EINTR;
+        hl_call_return(registers, -EINTR);
     else
         resume(registers, &before);
     door->found = found;
     __atomic_fetch_add(&door->visits, 1, __ATOMIC_RELEASE);
+    hl_visit_leave(registers, &before);
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = error;
 }
 
-/* What the processor and the kernel have of vector registers must fit. */
-static int vectors_fit(void) {
-    uint32_t eax, ebx, ecx, edx;
-    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE)) return 0;
-    return __get_cpuid_count(13, 0, &eax, &ebx, &ecx, &edx) && ebx && ebx <= VECTOR_BYTES;
-}
-
 void hl_visit_prepare(void) {
     struct hl_visit_door *door = &hl_flight.header->visit;
-    if (!vectors_fit()) return;
+    if (!hl_visit_vectors_fit()) return;
     door->end = (uintptr_t)hl_visit_end;
     door->registers = (uintptr_t)&hl_visit_registers;
     door->stack = (uintptr_t)stack;

@@ -27,8 +27,8 @@ enum {
     HL_REGION_BYTES = 1 << HL_REGION_BITS,
     HL_LEAF_BITS = 15,
     HL_LEAF_REGIONS = 1 << HL_LEAF_BITS,
-    HL_LEAVES = 1 << 16, /* 47 bits of address in all */
-    HL_PHASES = 4,       /* heap pages in a region: Ruby 3.1 has pages of 16 KiB */
+    HL_LEAVES = 1 << (HL_ADDRESS_BITS - HL_REGION_BITS - HL_LEAF_BITS),
+    HL_PHASES = 4, /* heap pages in a region: Ruby 3.1 has pages of 16 KiB */
     HL_PHASE_UNKNOWN = 0xffff,
     HL_OBJECT_BIRTH_MASK = (1 << 24) - 1,
     HL_OBJECT_BIRTH_EXACT = 1 << 23, /* generations; older than this is told as at least that (object_rows.h, Q3) */

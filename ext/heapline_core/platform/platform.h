@@ -37,40 +37,21 @@
 #endif
 #endif
 
-#if !defined(__x86_64__)
-#error "heapline supports x86-64 Linux only: the Ruby frame layouts were measured there"
+/* What differs from one kind of processor to the other, in one file each. */
+#if defined(__x86_64__)
+#include "x86_64.h"
+#elif defined(__aarch64__)
+#include "aarch64.h"
+#else
+#error "heapline supports Linux on x86-64 and on 64-bit ARM only"
 #endif
 
-/* The address that thread-local offsets count from: the thread control block begins with its own address. */
-HL_INLINE char *hl_thread_pointer(void) {
-    char *address;
-    __asm__("movq %%fs:0, %0" : "=r"(address));
-    return address;
-}
-
-/* A word of this thread's at an offset from there. */
-HL_INLINE char *hl_thread_word(intptr_t offset) {
-    char *word;
-    __asm__ volatile("movq %%fs:(%1), %0" : "=r"(word) : "r"(offset));
-    return word;
-}
-
-/* A system call that leaves errno alone: for who runs with another thread's thread pointer. -errno. */
-HL_INLINE long hl_quiet_syscall(long number, long first, long second, long third, long fourth) {
-    long result;
-    register long r10 __asm__("r10") = fourth;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(first), "S"(second), "d"(third), "r"(r10)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
+/* Single words that others write: what they stored before is seen, too, as every load on x86-64 has it. */
 HL_INLINE uint32_t hl_load32(const uint32_t *field) {
-    return __atomic_load_n(field, __ATOMIC_RELAXED);
+    return __atomic_load_n(field, HL_LOAD_ORDER);
 }
 HL_INLINE uint64_t hl_load64(const uint64_t *field) {
-    return __atomic_load_n(field, __ATOMIC_RELAXED);
+    return __atomic_load_n(field, HL_LOAD_ORDER);
 }
 
 /* The same where a call reads the word once: whole, since it is aligned, and free to be an instruction's operand. */
@@ -78,24 +59,24 @@ HL_INLINE uint32_t hl_look32(const uint32_t *field) {
 #ifdef HL_THREAD_SANITIZER
     return hl_load32(field);
 #else
-    return *field;
+    return hl_machine_look32(field);
 #endif
 }
 HL_INLINE uint64_t hl_look64(const uint64_t *field) {
 #ifdef HL_THREAD_SANITIZER
     return hl_load64(field);
 #else
-    return *field;
+    return hl_machine_look64(field);
 #endif
 }
 
-/* Counters with one writer: whole words for a reader at any time, and one instruction for the writer, so that a signal
- * handler that counts too comes before or after it. */
+/* Counters with one writer: whole words for a reader at any time, and one step for the writer, so that a signal handler
+ * that counts too comes before or after it. */
 HL_INLINE void hl_add(uint64_t *counter, uint64_t amount) {
 #ifdef HL_THREAD_SANITIZER
     __atomic_store_n(counter, *counter + amount, __ATOMIC_RELAXED);
 #else
-    __asm__("addq %1, %0" : "+m"(*counter) : "er"(amount));
+    hl_machine_add(counter, amount);
 #endif
 }
 
@@ -103,7 +84,16 @@ HL_INLINE void hl_subtract(uint64_t *counter, uint64_t amount) {
 #ifdef HL_THREAD_SANITIZER
     hl_add(counter, -amount);
 #else
-    __asm__("subq %1, %0" : "+m"(*counter) : "er"(amount));
+    hl_machine_subtract(counter, amount);
+#endif
+}
+
+/* The same, and what was there before. */
+HL_INLINE uint64_t hl_advance(uint64_t *counter, uint64_t amount) {
+#ifdef HL_THREAD_SANITIZER
+    return __atomic_fetch_add(counter, amount, __ATOMIC_RELAXED);
+#else
+    return hl_machine_advance(counter, amount);
 #endif
 }
 

@@ -47,7 +47,7 @@ __attribute__((noinline)) static struct walked walk(struct hl_merged_stack *merg
     struct hl_registers at;
     int inner_is = 0;
     HL_REGISTERS_HERE(at);
-    hl_native_begin(thread, at.rsp);
+    hl_native_begin(thread, at.sp);
     for (uint32_t own = 0; at.pc != caller; own++) {
         if (own < HL_NATIVE_OWN_FRAMES && hl_native_step(thread, &at) == HL_NATIVE_CALLER) continue;
         merged->addresses[walked.addresses++] = caller;

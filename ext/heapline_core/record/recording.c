@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/recording.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
@@ -39,18 +38,11 @@ void hl_recording_pause(long ns) {
     nanosleep(&step, NULL);
 }
 
-/* Whether the processor's counter runs at one rate in all states: the kernel then keeps those of all processors equal.
- */
-static int tsc_is_steady(void) {
-    uint32_t eax, ebx, ecx, edx;
-    return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && edx & 1u << 8;
-}
-
 /* ---- the whole recording ---- */
 
 void hl_recording_begin(uint64_t gc_count, void (*at_generation)(void)) {
     hl_recordings.at_generation = at_generation;
-    hl_recordings.use_tsc = (uint32_t)tsc_is_steady();
+    hl_recordings.use_tsc = (uint32_t)hl_clock_counter_is_steady();
     hl_recordings.generation = gc_count;
     hl_recordings.gave_up_at = 0;
 }

@@ -62,10 +62,8 @@ void hl_recording_pause(long ns);
 
 /* What stands before in the program has happened when the counter is read. */
 HL_INLINE uint64_t hl_event_now(void) {
-    uint32_t low, high, processor;
     if (HL_UNLIKELY(!hl_recordings.use_tsc)) return hl_clock_ns(CLOCK_MONOTONIC);
-    __asm__ volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(processor) : : "memory");
-    return (uint64_t)high << 32 | low;
+    return hl_clock_counter();
 }
 
 /* ---- one event ---- */
@@ -73,20 +71,10 @@ HL_INLINE uint64_t hl_event_now(void) {
 /* The event that would lie at `at` finds no room in its chunk. 1: try again. */
 int hl_recording_next_chunk(struct hl_recording *recording, uint64_t at);
 
-/* Adding and reading what was there is one instruction: a handler's event gets a place of its own (E2). */
-HL_INLINE uint64_t hl_recording_advance(uint64_t *cursor, uint64_t bytes) {
-#ifdef HL_THREAD_SANITIZER
-    return __atomic_fetch_add(cursor, bytes, __ATOMIC_RELAXED);
-#else
-    __asm__ volatile("xaddq %0, %1" : "+r"(bytes), "+m"(*cursor) : : "memory");
-    return bytes;
-#endif
-}
-
-/* Room for so many words; NULL: the event is lost. */
+/* Room for so many words; NULL: the event is lost. A handler's event gets a place of its own (E2). */
 HL_INLINE uint64_t *hl_event_reserve(struct hl_recording *recording, uint32_t words) {
     for (;;) {
-        const uint64_t at = hl_recording_advance(&recording->cursor, words * sizeof(uint64_t));
+        const uint64_t at = hl_advance(&recording->cursor, words * sizeof(uint64_t));
         if (HL_LIKELY(at % HL_CHUNK_BYTES + words * sizeof(uint64_t) <= HL_CHUNK_LIMIT)) return (uint64_t *)at;
         if (!hl_recording_next_chunk(recording, at)) break;
     }
@@ -132,7 +120,7 @@ void hl_recording_tell_generation(struct hl_recording *recording, const struct h
 void hl_recording_tell_tag(struct hl_recording *recording, uint32_t tag);
 
 HL_INLINE void hl_recording_leave(struct hl_recording *recording) {
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    hl_store_in_order();
     recording->writing--;
     if (HL_UNLIKELY(recording->borrowed)) hl_recording_return(recording);
 }

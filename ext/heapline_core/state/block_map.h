@@ -25,7 +25,7 @@
 enum {
     HL_REGION_SHIFT = 26, /* 64 MB: glibc's arenas begin at multiples of it too */
     HL_REGION_BYTES = 1 << (HL_REGION_SHIFT - 4),
-    HL_REGIONS = 1 << (47 - HL_REGION_SHIFT),
+    HL_REGIONS = 1 << (HL_ADDRESS_BITS - HL_REGION_SHIFT),
 };
 
 struct hl_block_tail {

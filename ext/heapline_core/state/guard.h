@@ -60,7 +60,7 @@ enum hl_life {
 extern enum hl_life hl_life;
 
 HL_INLINE enum hl_life hl_life_is(void) {
-    return __atomic_load_n(&hl_life, __ATOMIC_RELAXED);
+    return __atomic_load_n(&hl_life, HL_LOAD_ORDER);
 }
 HL_INLINE void hl_life_set(enum hl_life life) {
     __atomic_store_n(&hl_life, life, __ATOMIC_SEQ_CST);
@@ -76,7 +76,7 @@ extern void (*hl_life_step)(void);
 /* 1 while a recording goes on (recorder.h): the gate is then HL_GATE_TRACKING. */
 extern uint32_t hl_recording_on HL_HIDDEN;
 HL_INLINE int hl_recording(void) {
-    return HL_UNLIKELY(__atomic_load_n(&hl_recording_on, __ATOMIC_RELAXED));
+    return HL_UNLIKELY(hl_load32(&hl_recording_on));
 }
 
 struct hl_lane;

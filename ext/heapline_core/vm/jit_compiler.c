@@ -23,6 +23,7 @@ void hl_jit_find(void) {
     for (unsigned i = 0; i < FUNCTIONS; i++) functions[i] = (uintptr_t)dlsym(RTLD_DEFAULT, ALLOCATING[i]);
     has_zjit = dlsym(RTLD_DEFAULT, "rb_zjit_init") != NULL;
     if (has_zjit) yjit_enabled = dlsym(RTLD_DEFAULT, "rb_yjit_enabled_p");
+    if (!HL_RUST_CALLS_OTHERWISE) return;
     vm = has_zjit || dlsym(RTLD_DEFAULT, "rb_yjit_iseq_gen_entry_point")
              ? hl_library_map((uintptr_t)hl_ruby.rb_thread_current)
              : NULL;

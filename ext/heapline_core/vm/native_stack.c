@@ -10,7 +10,7 @@
 #include "vm/native_walk.h"
 
 enum { BUCKETS = 1 << 18, ARENA_WORDS = 1 << 22, HEAD_WORDS = sizeof(struct hl_stack) / sizeof(uint64_t) };
-enum { PAGE_SHIFT = 12, LIBRARY_BITS = 16 };
+enum { PAGE_BITS = 12, LIBRARY_BITS = 16 };
 
 /* A number is a place in the arena, in words; a bucket holds the last one that was put there. */
 static uint32_t *buckets;
@@ -33,7 +33,7 @@ __attribute__((noinline)) uint32_t hl_stack_walk(uintptr_t caller, uint64_t *fra
     struct hl_registers at;
     uint32_t count = 1, own = 0, in_a_row = 0, left_vm = 0;
     HL_REGISTERS_HERE(at);
-    hl_native_begin(thread, at.rsp);
+    hl_native_begin(thread, at.sp);
     frames[0] = caller;
     while (at.pc != caller)
         if (own++ == HL_NATIVE_OWN_FRAMES || hl_native_step(thread, &at) <= 0) return 1;
@@ -54,7 +54,7 @@ __attribute__((noinline)) uint32_t hl_stack_walk(uintptr_t caller, uint64_t *fra
 
 static uint16_t load_at(uintptr_t address) {
     const struct hl_library library = hl_library_at(address);
-    const uint64_t word = library.base >> PAGE_SHIFT << LIBRARY_BITS | library.number;
+    const uint64_t word = library.base >> PAGE_BITS << LIBRARY_BITS | library.number;
     if (!library.number) return 0;
     for (uint32_t i = 1; i < HL_STACK_LOADS; i++) {
         uint64_t there = __atomic_load_n(&loads[i], __ATOMIC_RELAXED);
@@ -67,7 +67,7 @@ static uint16_t load_at(uintptr_t address) {
 
 struct hl_stack_load hl_stack_load(uint16_t load) {
     const uint64_t word = __atomic_load_n(&loads[load], __ATOMIC_RELAXED);
-    return (struct hl_stack_load){(uint16_t)word, word >> LIBRARY_BITS << PAGE_SHIFT};
+    return (struct hl_stack_load){(uint16_t)word, word >> LIBRARY_BITS << PAGE_BITS};
 }
 
 uint16_t hl_stack_load_of(const struct hl_stack *stack, uint32_t frame) {

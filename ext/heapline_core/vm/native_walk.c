@@ -32,8 +32,8 @@ HL_COLD int hl_native_look_at_page(struct hl_thread *thread, uintptr_t address) 
 }
 
 /* A stack that has grown down reaches what is known with no page between that cannot be read. */
-HL_COLD void hl_native_begin_elsewhere(struct hl_thread *thread, uintptr_t rsp) {
-    const uintptr_t page = rsp & ~(uintptr_t)(PAGE - 1);
+HL_COLD void hl_native_begin_elsewhere(struct hl_thread *thread, uintptr_t sp) {
+    const uintptr_t page = sp & ~(uintptr_t)(PAGE - 1);
     uintptr_t next = page + PAGE;
     if (thread->stack_from - page <= (uintptr_t)NEAR_PAGES * PAGE)
         while (next < thread->stack_from && can_be_read(next)) next += PAGE;
@@ -47,17 +47,15 @@ static uintptr_t behind(uintptr_t instruction) {
 }
 
 HL_COLD int hl_native_leave_handler(struct hl_thread *thread, struct hl_registers *at) {
-    /* mov $15, %rax; syscall: rt_sigreturn */
-    static const uint8_t returning[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
-    uint8_t code[sizeof(returning)];
-    const ucontext_t *context = (const ucontext_t *)at->rsp;
-    const greg_t *registers = context->uc_mcontext.gregs;
+    static const uint8_t returning[HL_RETURNING_BYTES] = HL_RETURNING;
+    uint8_t code[HL_RETURNING_BYTES];
+    const ucontext_t *context = hl_handlers_context(at->sp);
     if (hl_probe(code, (const void *)at->pc, sizeof(code)) || memcmp(code, returning, sizeof(code))) return 0;
-    if (!hl_native_may_read(thread, (uintptr_t)&registers[REG_RBP]) ||
-        !hl_native_may_read(thread, (uintptr_t)&registers[REG_RIP]))
+    if (!hl_native_may_read(thread, (uintptr_t)&context->uc_mcontext) ||
+        !hl_native_may_read(thread, (uintptr_t)(&context->uc_mcontext + 1) - sizeof(uintptr_t)))
         return 0;
-    *at = (struct hl_registers){behind((uintptr_t)registers[REG_RIP]), (uintptr_t)registers[REG_RSP],
-                                (uintptr_t)registers[REG_RBP]};
+    *at = hl_registers_of_context(context);
+    at->pc = behind(at->pc);
     return 1;
 }
 
@@ -67,12 +65,12 @@ HL_COLD int hl_native_leave_jit(struct hl_thread *thread, struct hl_registers *a
         if (!hl_native_may_read(thread, here) || !hl_native_may_read(thread, here + HL_TAG_OUTER)) return 0;
         *tag = words[HL_TAG_OUTER / sizeof(*words)];
         if (*tag <= here) *tag = 0; /* an outer one lies above: this is none, or the last */
-        if (here <= at->rsp) continue;
+        if (here <= at->sp) continue;
         /* As __builtin_setjmp of the compilers has them. Of a VM that was built with the C library's (Debian's 3.3 and
          * 3.4, which have no YJIT) they are something else, and refused. */
         const uintptr_t *jump = words + HL_TAG_JUMP / sizeof(*words);
-        const struct hl_registers target = {behind(jump[1]), jump[2], jump[0]};
-        if (target.rsp <= at->rsp || target.rsp > here || !hl_native_in_vm(target.pc)) return 0;
+        const struct hl_registers target = {.pc = behind(jump[1]), .sp = jump[2], .fp = jump[0]};
+        if (target.sp <= at->sp || target.sp > here || !hl_native_in_vm(target.pc)) return 0;
         *at = target;
         return 1;
     }

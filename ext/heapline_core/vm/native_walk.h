@@ -20,29 +20,20 @@ enum { HL_NATIVE_OWN_FRAMES = 16 };
 /* What a step comes to. */
 enum { HL_NATIVE_START = -1, HL_NATIVE_LOST = 0, HL_NATIVE_CALLER = 1 };
 
-struct hl_registers {
-    uintptr_t pc, rsp, rbp;
-};
-
 /* The object that holds the VM; `size` 0: not known (yet). */
 struct hl_native_vm {
     uintptr_t begin, size;
 };
 extern struct hl_native_vm hl_native_vm HL_HIDDEN;
 
-/* Where the function that says so is, by all three registers at one instruction. */
-#define HL_REGISTERS_HERE(at)                                                                                          \
-    __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"                                           \
-                     : "=&r"((at).pc), "=&r"((at).rsp), "=&r"((at).rbp))
-
 /* A walk from `rsp` begins: on another fiber's stack perhaps, or another part of this one. */
-void hl_native_begin_elsewhere(struct hl_thread *thread, uintptr_t rsp);
+void hl_native_begin_elsewhere(struct hl_thread *thread, uintptr_t sp);
 void hl_native_find_vm(void);
 
-HL_INLINE void hl_native_begin(struct hl_thread *thread, uintptr_t rsp) {
+HL_INLINE void hl_native_begin(struct hl_thread *thread, uintptr_t sp) {
     if (HL_UNLIKELY(!hl_native_vm.size) && hl_ruby.rb_thread_current) hl_native_find_vm();
-    if (HL_UNLIKELY(rsp - thread->stack_from >= thread->stack_to - thread->stack_from))
-        hl_native_begin_elsewhere(thread, rsp);
+    if (HL_UNLIKELY(sp - thread->stack_from >= thread->stack_to - thread->stack_from))
+        hl_native_begin_elsewhere(thread, sp);
 }
 
 /* Extend what this thread knows to be mapped of its stack by the page of `address` (N2). */
@@ -53,32 +44,13 @@ HL_INLINE int hl_native_may_read(struct hl_thread *thread, uintptr_t address) {
     return hl_native_look_at_page(thread, address);
 }
 
-/* To the caller; else the walk ends: there is none (HL_NATIVE_START), or nobody knows (HL_NATIVE_LOST). */
-HL_INLINE int hl_native_step(struct hl_thread *thread, struct hl_registers *at) {
-    const struct hl_unwind_rule rule = hl_unwind_rule(at->pc);
-    const intptr_t offset = rule.offset;
-    uintptr_t end, from;
-    if (HL_LIKELY(rule.base == HL_UNWIND_RSP)) {
-        from = end = at->rsp + (uintptr_t)offset;
-    } else {
-        if (rule.base == HL_UNWIND_STOP) return offset ? HL_NATIVE_START : HL_NATIVE_LOST;
-        from = end = at->rbp + (uintptr_t)offset;
-        if (rule.base == HL_UNWIND_BEHIND_RBP) {
-            if (end < at->rsp || !hl_native_may_read(thread, end)) return HL_NATIVE_LOST;
-            end = *(uintptr_t *)end;
-            from = at->rbp;
-        }
-    }
-    if (end <= at->rsp || !hl_native_may_read(thread, end - sizeof(uintptr_t))) return HL_NATIVE_LOST;
-    if (rule.saved_rbp || rule.base == HL_UNWIND_BEHIND_RBP) {
-        const uintptr_t saved = from + (uintptr_t)(intptr_t)rule.saved_rbp;
-        if (saved < at->rsp || !hl_native_may_read(thread, saved)) return HL_NATIVE_LOST;
-        at->rbp = *(uintptr_t *)saved;
-    }
-    at->pc = ((uintptr_t *)end)[-1];
-    at->rsp = end;
-    return at->pc ? HL_NATIVE_CALLER : HL_NATIVE_START;
-}
+/* hl_native_step: to the caller; else the walk ends, there is none (HL_NATIVE_START), or nobody knows
+ * (HL_NATIVE_LOST). hl_registers_of: where a thread that ptrace has stopped is in its system call. */
+#if defined(__x86_64__)
+#include "vm/frame_x86_64.h"
+#else
+#include "vm/frame_aarch64.h"
+#endif
 
 /* From a handler's return, to where the signal came; 0: it is none. */
 int hl_native_leave_handler(struct hl_thread *thread, struct hl_registers *at);

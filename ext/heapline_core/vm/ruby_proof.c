@@ -71,7 +71,7 @@ enum outcome { NOTHING, AGREES, DISAGREES };
 static int read_words(uint64_t *words, const void *address, unsigned count) {
     const uintptr_t at = (uintptr_t)address;
     memset(words, 0, count * sizeof(*words));
-    if (at < PAGE || at % WORD || at >> 47) return 0;
+    if (at < PAGE || at % WORD || at >> HL_ADDRESS_BITS) return 0;
     if (!hl_probe(words, address, count * sizeof(*words))) return 1;
     const size_t bytes = PAGE - at % PAGE;
     return bytes < count * sizeof(*words) && !hl_probe(words, address, bytes);

@@ -261,8 +261,8 @@ void hl_ruby_distrust(const char *reason) {
 }
 
 int hl_ruby_begins_again(long number) {
-    static const short calls[] = {SYS_read,   SYS_write,    SYS_writev, SYS_poll,  SYS_ppoll,
-                                  SYS_select, SYS_pselect6, SYS_wait4,  SYS_waitid};
+    static const short calls[] = {
+        HL_OLDER_WAITS SYS_read, SYS_write, SYS_writev, SYS_ppoll, SYS_pselect6, SYS_wait4, SYS_waitid};
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
         if (calls[i] == number) return 1;
     return 0;

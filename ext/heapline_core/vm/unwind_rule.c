@@ -14,7 +14,7 @@
 
 uint64_t *hl_unwind_slots;
 
-enum { REGISTER_RBP = 6, REGISTER_RSP = 7, REGISTER_RETURN = 16, REMEMBERED = 8 };
+enum { REMEMBERED = 8 };
 enum { ENCODED_UDATA4 = 0x03, ENCODED_SDATA4_RELATIVE = 0x1b, ENCODED_SDATA4_FROM_TABLE = 0x3b };
 enum {
     CFA_ADVANCE = 0x40,
@@ -38,18 +38,7 @@ enum {
     CFA_VALUE_EXPRESSION = 0x16,
     CFA_ARGUMENTS_SIZE = 0x2e,
     OP_DEREF = 0x06,
-    OP_BREG_RBP = 0x70 + REGISTER_RBP,
-};
-
-/* What one row of the table says. */
-struct row {
-    uint64_t cfa_register;
-    int64_t cfa_offset;
-    int behind; /* the CFA is the word at register + offset */
-    int64_t saved_rbp;
-    int beside_rbp; /* … from rbp, not from the CFA */
-    int unknown;    /* something that is not followed */
-    int outermost;
+    OP_BREG_FRAME = 0x70 + HL_DWARF_FRAME,
 };
 
 struct entry {
@@ -58,6 +47,17 @@ struct entry {
     uintptr_t begin, size;              /* of the code that it describes */
     uint64_t code_step;
     int64_t data_step;
+};
+
+/* What one row of the table says. */
+struct row {
+    uint64_t cfa_register;
+    int64_t cfa_offset;
+    int behind;                        /* the CFA is the word at register + offset */
+    int64_t saved_frame, saved_return; /* where these registers lie, from the CFA; 0: nowhere */
+    int beside_frame;                  /* … the former from the frame pointer */
+    int unknown;                       /* something that is not followed */
+    int outermost;
 };
 
 static uint64_t read_unsigned(const uint8_t **cursor) {
@@ -100,7 +100,7 @@ static int read_common(const uint8_t *cie, struct entry *entry) {
     cursor += strlen(augmentation) + 1;
     entry->code_step = read_unsigned(&cursor);
     entry->data_step = read_signed(&cursor);
-    if (*cursor++ != REGISTER_RETURN) return 0;
+    if (*cursor++ != HL_DWARF_RETURN) return 0;
     const uint64_t length = read_unsigned(&cursor);
     const uint8_t *data = cursor;
     entry->common = cursor + length;
@@ -156,18 +156,23 @@ static int find_entry(uintptr_t pc, struct entry *entry) {
 /* ---- running its instructions ---- */
 
 static void save(struct row *row, uint64_t number, int64_t offset) {
-    if (number == REGISTER_RBP) {
-        row->saved_rbp = offset;
-        row->beside_rbp = 0;
+    if (number == HL_DWARF_FRAME) {
+        row->saved_frame = offset;
+        row->beside_frame = 0;
     }
-    if (number == REGISTER_RETURN && offset != -8) row->unknown = 1;
+    if (number == HL_DWARF_RETURN) row->saved_return = offset;
+}
+
+static void restore(struct row *row, uint64_t number, const struct row *initial) {
+    if (number == HL_DWARF_FRAME) row->saved_frame = initial->saved_frame;
+    if (number == HL_DWARF_RETURN) row->saved_return = initial->saved_return;
 }
 
 static void define_by_expression(struct row *row, const uint8_t *expression, uint64_t length) {
     const uint8_t *cursor = expression + 1;
-    row->cfa_register = REGISTER_RBP;
+    row->cfa_register = HL_DWARF_FRAME;
     row->behind = 1;
-    if (length < 3 || expression[0] != OP_BREG_RBP) {
+    if (length < 3 || expression[0] != OP_BREG_FRAME) {
         row->unknown = 1;
         return;
     }
@@ -175,16 +180,16 @@ static void define_by_expression(struct row *row, const uint8_t *expression, uin
     if (cursor + 1 != expression + length || *cursor != OP_DEREF) row->unknown = 1;
 }
 
-/* A function that aligns its stack keeps its caller's rbp at the address in rbp. */
+/* A function that aligns its stack keeps its caller's frame pointer at the address in its own. */
 static void save_by_expression(struct row *row, uint64_t number, const uint8_t *expression, uint64_t length) {
     const uint8_t *cursor = expression + 1;
-    if (number != REGISTER_RBP && number != REGISTER_RETURN) return;
-    if (number == REGISTER_RETURN || length < 2 || expression[0] != OP_BREG_RBP) {
+    if (number != HL_DWARF_FRAME && number != HL_DWARF_RETURN) return;
+    if (number == HL_DWARF_RETURN || length < 2 || expression[0] != OP_BREG_FRAME) {
         row->unknown = 1;
         return;
     }
-    row->saved_rbp = read_signed(&cursor);
-    row->beside_rbp = 1;
+    row->saved_frame = read_signed(&cursor);
+    row->beside_frame = 1;
     if (cursor != expression + length) row->unknown = 1;
 }
 
@@ -206,7 +211,7 @@ static int run_short(uint8_t code, const uint8_t **cursor, const struct entry *e
         save(row, operand, (int64_t)read_unsigned(cursor) * entry->data_step);
         return 1;
     case CFA_RESTORE:
-        if (operand == REGISTER_RBP) row->saved_rbp = initial->saved_rbp;
+        restore(row, operand, initial);
         return 1;
     default:
         return 0;
@@ -231,23 +236,24 @@ static void run_saving(uint8_t code, const uint8_t **cursor, const struct entry 
         save(row, number, (int64_t)read_unsigned(cursor) * entry->data_step);
         break;
     case CFA_RESTORE_EXTENDED:
-        if (number == REGISTER_RBP) row->saved_rbp = initial->saved_rbp;
+        restore(row, number, initial);
         break;
     case CFA_UNDEFINED:
-        if (number == REGISTER_RETURN) row->outermost = 1;
+        if (number == HL_DWARF_RETURN) row->outermost = 1;
         break;
     case CFA_SAME:
-        if (number == REGISTER_RBP) row->saved_rbp = 0;
+        if (number == HL_DWARF_FRAME) row->saved_frame = 0;
+        if (number == HL_DWARF_RETURN) row->saved_return = 0;
         break;
     case CFA_REGISTER:
         read_unsigned(cursor);
-        if (number == REGISTER_RBP || number == REGISTER_RETURN) row->unknown = 1;
+        if (number == HL_DWARF_FRAME || number == HL_DWARF_RETURN) row->unknown = 1;
         break;
     default: /* an expression: its length, then itself */
         length = read_unsigned(cursor);
         if (code == CFA_EXPRESSION)
             save_by_expression(row, number, *cursor, length);
-        else if (number == REGISTER_RBP || number == REGISTER_RETURN)
+        else if (number == HL_DWARF_FRAME || number == HL_DWARF_RETURN)
             row->unknown = 1;
         *cursor += length;
     }
@@ -278,7 +284,7 @@ static void run_defining(uint8_t code, const uint8_t **cursor, struct row *row) 
         read_unsigned(cursor);
         break;
     default:
-        row->unknown = 1;
+        row->unknown |= code != HL_CFA_IGNORED;
     }
 }
 
@@ -313,8 +319,27 @@ static void run(const uint8_t *cursor, const uint8_t *end, const struct entry *e
     }
 }
 
+static const struct hl_unwind_rule stop = {HL_UNWIND_STOP, 0, 0};
+
+static struct hl_unwind_rule rule_where_calls_push(const struct row *row) {
+    const int32_t offset = (int32_t)row->cfa_offset, saved = (int32_t)row->saved_frame;
+    if (row->saved_return != -8) return stop;
+    if (row->cfa_register == HL_DWARF_STACK) return (struct hl_unwind_rule){HL_UNWIND_STACK, offset, saved};
+    if (row->cfa_register != HL_DWARF_FRAME) return stop;
+    return (struct hl_unwind_rule){row->behind ? HL_UNWIND_BEHIND : HL_UNWIND_FRAME, offset, saved};
+}
+
+static struct hl_unwind_rule rule_where_calls_keep(const struct row *row) {
+    const int32_t offset = (int32_t)row->cfa_offset, saved = (int32_t)row->saved_return;
+    const int both = saved && row->saved_frame == row->saved_return - 8;
+    if (row->behind || (row->saved_frame && !both)) return stop;
+    if (row->cfa_register == HL_DWARF_STACK)
+        return (struct hl_unwind_rule){both ? HL_UNWIND_STACK : HL_UNWIND_BEHIND, offset, saved};
+    return row->cfa_register == HL_DWARF_FRAME && both ? (struct hl_unwind_rule){HL_UNWIND_FRAME, offset, saved} : stop;
+}
+
 struct hl_unwind_rule hl_unwind_read(uintptr_t pc) {
-    const struct hl_unwind_rule stop = {HL_UNWIND_STOP, 0, 0}, start = {HL_UNWIND_STOP, 8, 0};
+    const struct hl_unwind_rule start = {HL_UNWIND_STOP, 8, 0};
     struct entry entry;
     struct row row = {0};
     const uintptr_t call = pc - 1; /* a call may be the last instruction of its function */
@@ -322,12 +347,8 @@ struct hl_unwind_rule hl_unwind_read(uintptr_t pc) {
     run(entry.common, entry.common_end, &entry, &row, UINTPTR_MAX);
     run(entry.instructions, entry.end, &entry, &row, call);
     if (row.outermost && !row.unknown) return start;
-    if (row.unknown || row.behind != row.beside_rbp) return stop;
-    if (row.cfa_register == REGISTER_RSP)
-        return (struct hl_unwind_rule){HL_UNWIND_RSP, (int32_t)row.cfa_offset, (int32_t)row.saved_rbp};
-    if (row.cfa_register != REGISTER_RBP) return stop;
-    return (struct hl_unwind_rule){row.behind ? HL_UNWIND_BEHIND_RBP : HL_UNWIND_RBP, (int32_t)row.cfa_offset,
-                                   (int32_t)row.saved_rbp};
+    if (row.unknown || row.behind != row.beside_frame) return stop;
+    return HL_CALLS_PUSH ? rule_where_calls_push(&row) : rule_where_calls_keep(&row);
 }
 
 uintptr_t hl_unwind_function(uintptr_t address, uintptr_t *begin) {
@@ -357,8 +378,8 @@ static int fits(int32_t bytes, int32_t least, int32_t most) {
 }
 
 static uint32_t pack(struct hl_unwind_rule rule) {
-    if (!fits(rule.offset, INT16_MIN, INT16_MAX) || !fits(rule.saved_rbp, -8192, 8191)) return HL_UNWIND_STOP;
-    return rule.base | (uint32_t)(uint16_t)(rule.offset / 8) << 2 | (uint32_t)(rule.saved_rbp / 8) << 18;
+    if (!fits(rule.offset, INT16_MIN, INT16_MAX) || !fits(rule.saved, -8192, 8191)) return HL_UNWIND_STOP;
+    return rule.base | (uint32_t)(uint16_t)(rule.offset / 8) << 2 | (uint32_t)(rule.saved / 8) << 18;
 }
 
 HL_COLD uint32_t hl_unwind_learn(uintptr_t pc) {

@@ -5,14 +5,13 @@ require_relative "../clock"
 require_relative "../errors"
 require "heapline/native"
 require_relative "loaded_code"
+require_relative "machine"
 
 module Heapline
   module Attach
     # Has a thread of another process call a function of that process: the first that stands at a safe place (see
     # ext/heapline/injector.h), tried again and again until the time is over.
     class Call
-      # mov $15, %rax; syscall: what returns from a signal's handler.
-      RETURNING = "\x48\xC7\xC0\x0F\x00\x00\x00\x0F\x05".b
       # Seconds between two rounds over all threads.
       PAUSE = 0.002
       # Threads that wait are asked first; so many, that a round is short.
@@ -26,7 +25,7 @@ module Heapline
       def initialize(pid, memory, code)
         @pid = pid
         @memory = memory
-        @code = [code.libc.find(RETURNING), code.libc.address_of("exit")]
+        @code = [code.find(Machine.here.returning), code.libc.address_of("exit")]
         raise Error, "process #{pid} has an unknown C library" unless @code.all?
 
         avoided = [code.libc, code.loader, *code.allocators].uniq.flat_map(&:ranges)

@@ -44,6 +44,7 @@ module Heapline
 
       LINE = /\A(\h+)-(\h+) ..x. (\h+) \S+ (\d+) +(\S.*)\n?\z/
       GONE = " (deleted)"
+      KERNELS = /^(\h+)-(\h+) r.xp .*\[vdso\]$/
       LIBC = /\Alibc(?:\.so\.6|-2\.\d+\.so)\z/
       LOADER = /\Ald(?:-linux.*\.so\.\d|-2\.\d+\.so)\z/
       CORE = "libheapline.so"
@@ -62,7 +63,9 @@ module Heapline
         @pid = pid
         @directory = "/proc/#{Integer(pid)}"
         @root = "#{@directory}/root"
-        @objects = read(File.binread("/proc/#{pid}/maps"))
+        maps = File.binread("/proc/#{pid}/maps")
+        @objects = read(maps)
+        @kernels = maps[KERNELS, 1]&.hex, maps[KERNELS, 2]&.hex
       end
 
       # Loaded of the GNU C library, the loader, heapline's core; nil: it has none.
@@ -85,6 +88,11 @@ module Heapline
 
       def ruby?
         has?("ruby_version")
+      end
+
+      # The address of these bytes in the C library's code, or in the page of it that the kernel maps; nil: nowhere.
+      def find(bytes)
+        libc.find(bytes) || find_in_kernels(bytes)
       end
 
       # Does any object export that name?
@@ -130,6 +138,15 @@ module Heapline
         name.end_with?(GONE) || File.stat(@root + name).ino != parts.first[3].to_i
       rescue SystemCallError
         true
+      end
+
+      def find_in_kernels(bytes)
+        first, finish = @kernels
+        code = first && Input.open("#{@directory}/mem", pipe: false) { |file| file.at(first, finish - first) }
+        place = code&.index(bytes)
+        place && (first + place)
+      rescue InputError
+        nil
       end
 
       def named(pattern)

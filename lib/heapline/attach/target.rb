@@ -9,6 +9,7 @@ require_relative "../command/installation"
 require_relative "../files/input"
 require "heapline/native"
 require_relative "loaded_code"
+require_relative "machine"
 
 module Heapline
   module Attach
@@ -17,7 +18,6 @@ module Heapline
     class Target
       KERNEL_THREAD = 0x200000 # PF_KTHREAD, in /proc/PID/stat
       PTRACE = 19 # CAP_SYS_PTRACE
-      X86_64 = 62
       STEP = 0.005
       STATES = {
         "T" => "is stopped; SIGCONT lets it go on",
@@ -188,9 +188,9 @@ module Heapline
 
       def machine_reason
         head = Input.beginning("/proc/#{pid}/exe", 20)
-        return if head.start_with?("\x7FELF\x02".b) && head.unpack1("@18S<") == X86_64
+        return if head.start_with?("\x7FELF\x02".b) && head.unpack1("@18S<") == Machine.here.elf
 
-        "is no program for x86-64"
+        "is no program for #{Machine.here.name}"
       end
 
       # What will soon be otherwise.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../accounting/process_identity"
+require_relative "../attach/machine"
 require_relative "../errors"
 
 module Heapline
@@ -175,10 +176,11 @@ module Heapline
         put(notes)
       end
 
-      # A core of x86-64, little-endian. sections: where they are; 0: there are none.
+      # A core of this machine, little-endian. sections: where they are; 0: there are none.
       def elf_header(count, sections)
         in_section = sections.zero? ? [count, 0, 0] : [MANY, HEADER, 1]
-        ["\x7FELF\x02\x01\x01".b, 4, 62, 1, 0, HEADER, sections, 0, HEADER, PART_HEADER, *in_section, 0]
+        machine = Attach::Machine.here.elf
+        ["\x7FELF\x02\x01\x01".b, 4, machine, 1, 0, HEADER, sections, 0, HEADER, PART_HEADER, *in_section, 0]
           .pack("a16S<2L<Q<3L<S<6")
       end
 

@@ -3,6 +3,7 @@
 require "tempfile"
 require_relative "../accounting/flight_directory"
 require_relative "../attach/call"
+require_relative "../attach/machine"
 require_relative "../attach/target"
 require_relative "../clock"
 require_relative "../command/base"
@@ -21,8 +22,6 @@ module Heapline
       SUMMARY = "Write the memory of a running process into a core file; the process runs on"
       TIMEOUT = 10.0
       PAUSE = 0.002 # seconds, before it is tried again
-      # syscall; ret
-      SYSTEM_CALL = "\x0F\x05\xC3".b
       REASONS = {
         Errno::EAGAIN => "it may start no more processes (ulimit -u, or pids.max of its group)",
         Errno::ENOMEM => "there is no memory for it (vm.overcommit_memory)",
@@ -125,7 +124,8 @@ module Heapline
 
       def code
         libc = @target.code.libc
-        found = [libc.find(SYSTEM_CALL), libc.find(Attach::Call::RETURNING), libc.address_of("_exit")]
+        machine = Attach::Machine.here
+        found = [@target.code.find(machine.system_call), @target.code.find(machine.returning), libc.address_of("_exit")]
         found.all? ? found : refuse("has an unknown C library")
       end
     end
