@@ -23,5 +23,5 @@ end
   core_rooms_gate walks_gate symbols_gate extension_symbols_gate signatures_gate api_gate checks_page leak_tools
   leaks_comparison leak_gems bill_of_materials suite_outcome accounted recorded attached suite_comparison cruby_suite
   gem_home gem_suites fuzzing accuracy_page matrix/interpreter matrix/gem_files matrix/work_copy matrix/tarball_ruby
-  matrix/debian_root matrix/run builds/debian_source builds/build builds/run
+  matrix/debian_root matrix/aarch64_machine matrix/run builds/debian_source builds/build builds/run
 ].each { |name| require_relative "support/#{name}" }

@@ -13,6 +13,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../c/support/machine.h"
+
 #include "corpus.h"
 
 struct node {
@@ -127,10 +129,7 @@ CORPUS_FUNCTION held_by_the_stack_of_a_thread(void) {
 static void *keep_in_register(void *unused) {
     void *block = malloc(314);
     sem_post(&ready);
-    __asm__ volatile("movq %0, %%r12\n\txorl %%eax, %%eax\n\tmovq %%rax, %0\n1:\tmovl $34, %%eax\n\tsyscall\n\tjmp 1b"
-                     : "+m"(block)
-                     :
-                     : "rax", "rcx", "r11", "r12", "memory");
+    KEEP_IN_REGISTER(block);
     return unused;
 }
 

@@ -4,11 +4,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../c/support/machine.h"
+
 /* What a case left in registers that callees preserve, and below it on the stack. */
 __attribute__((noinline)) static void wipe(void) {
     volatile char stack[65536];
     for (size_t i = 0; i < sizeof(stack); i++) stack[i] = 0;
-    __asm__ volatile("" : : "r"(stack) : "rbx", "r12", "r13", "r14", "r15", "memory");
+    __asm__ volatile("" : : "r"(stack) : PRESERVED_REGISTERS, "memory");
 }
 
 static int run(const struct corpus_case *list, const char *name) {

@@ -22,6 +22,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../c/support/machine.h"
+
 enum { LOGGED = 20 };
 static long calls, failures, fail_at, fail_from;
 static uintptr_t core_begin, core_end;
@@ -106,11 +108,11 @@ int linkat(int from, const char *path, int to, const char *name, int flags) {
 }
 
 int mkdir(const char *path, mode_t mode) {
-    return FAILS(EACCES) ? -1 : (int)syscall(SYS_mkdir, path, mode);
+    return FAILS(EACCES) ? -1 : (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
 }
 
 int rename(const char *from, const char *to) {
-    return FAILS(EACCES) ? -1 : (int)syscall(SYS_rename, from, to);
+    return FAILS(EACCES) ? -1 : (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
 }
 
 ssize_t read(int fd, void *bytes, size_t size) {
@@ -126,7 +128,7 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t to) {
 }
 
 ssize_t readlink(const char *path, char *target, size_t size) {
-    return FAILS(EACCES) ? -1 : syscall(SYS_readlink, path, target, size);
+    return FAILS(EACCES) ? -1 : syscall(SYS_readlinkat, AT_FDCWD, path, target, size);
 }
 
 int fcntl(int fd, int command, ...) {
@@ -135,18 +137,6 @@ int fcntl(int fd, int command, ...) {
     void *argument = va_arg(list, void *);
     va_end(list);
     return FAILS(EMFILE) ? -1 : (int)syscall(SYS_fcntl, fd, command, argument);
-}
-
-static long enter_kernel(long number, const long *arguments) {
-    long result;
-    register long r10 __asm__("r10") = arguments[3];
-    register long r8 __asm__("r8") = arguments[4];
-    register long r9 __asm__("r9") = arguments[5];
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(arguments[0]), "S"(arguments[1]), "d"(arguments[2]), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
 }
 
 long syscall(long number, ...) {
@@ -158,7 +148,7 @@ long syscall(long number, ...) {
     va_end(list);
     if (number == SYS_mmap && arguments[FLAGS] & MAP_NORESERVE && fails(__builtin_return_address(0), "mmap", ENOMEM))
         return -1;
-    const long result = enter_kernel(number, arguments);
+    const long result = system_call(number, arguments);
     if ((unsigned long)result < -(unsigned long)MOST_ERRNO) return result;
     errno = (int)-result;
     return -1;

@@ -16,7 +16,10 @@ static struct {
 } given __attribute__((used)), seen __attribute__((used));
 static char byte __attribute__((used));
 
+/* read(0, &byte, 1) with all registers known; what it returned. Its third argument, 1, is the last of `general`. */
+long read_with_registers(void);
 /* general, red_zone, flags and vectors begin at 0, 80, 208 and 216. */
+#if defined(__x86_64__)
 #define GENERAL_EACH(X)                                                                                                \
     X(0, rbx) X(8, rbp) X(16, r8) X(24, r9) X(32, r10) X(40, r12) X(48, r13) X(56, r14) X(64, r15) X(72, rdx)
 #define LOAD(at, name) "movq given+" #at "(%rip), %" #name "\n\t"
@@ -27,8 +30,6 @@ static char byte __attribute__((used));
 #define LOAD_ALL GENERAL_EACH(LOAD) VECTORS_EACH(LOAD_VECTOR)
 #define STORE_ALL GENERAL_EACH(STORE) VECTORS_EACH(STORE_VECTOR)
 
-/* read(0, &byte, 1) with all registers known; what it returned. Its third argument, 1, is in rdx. */
-long read_with_registers(void);
 __asm__(".pushsection .text\n"
         ".type read_with_registers, @function\n"
         "read_with_registers:\n\t"
@@ -40,12 +41,40 @@ __asm__(".pushsection .text\n"
         "leaq -128(%rsp), %rsi\n\tleaq seen+80(%rip), %rdi\n\tmovl $16, %ecx\n\trep movsq\n\t"         /* below */
         "popq %r15\n\tpopq %r14\n\tpopq %r13\n\tpopq %r12\n\tpopq %rbp\n\tpopq %rbx\n\tret\n"
         ".popsection\n");
+#else
+#define GENERAL_EACH(X) X(0, x3) X(8, x9) X(16, x15) X(24, x17) X(32, x20) X(40, x22) X(48, x24) X(56, x28) X(64, x29)
+#define LOAD(at, name) "ldr " #name ", [x16, #" #at "]\n\t"
+#define STORE(at, name) "str " #name ", [x1, #" #at "]\n\t"
+#define VECTORS_EACH(X) X(0, 0) X(16, 1) X(32, 2) X(48, 3) X(64, 7) X(80, 8) X(96, 14) X(112, 31)
+#define LOAD_VECTOR(at, number) "ldur q" #number ", [x16, #" #at "]\n\t"
+#define STORE_VECTOR(at, number) "stur q" #number ", [x1, #" #at "]\n\t"
+#define LOAD_ALL                                                                                                       \
+    "adrp x16, given\n\tadd x16, x16, :lo12:given\n\tldr x2, [x16, #72]\n\t" GENERAL_EACH(                             \
+        LOAD) "add x16, x16, #216\n\t" VECTORS_EACH(LOAD_VECTOR)
+#define STORE_ALL                                                                                                      \
+    "adrp x1, seen\n\tadd x1, x1, :lo12:seen\n\tstr x2, [x1, #72]\n\t" GENERAL_EACH(                                   \
+        STORE) "add x1, x1, #216\n\t" VECTORS_EACH(STORE_VECTOR)
+
+__asm__(".pushsection .text\n"
+        ".type read_with_registers, %function\n"
+        "read_with_registers:\n\t"
+        "stp x29, x30, [sp, #-96]!\n\tstp x19, x20, [sp, #16]\n\tstp x21, x22, [sp, #32]\n\t"
+        "stp x23, x24, [sp, #48]\n\tstp x25, x26, [sp, #64]\n\tstp x27, x28, [sp, #80]\n\t" LOAD_ALL /* all */
+        "mov x0, #0\n\tadrp x1, byte\n\tadd x1, x1, :lo12:byte\n\tmov x8, #63\n\tsvc #0\n\t"         /* read */
+        STORE_ALL                                                                                    /* all */
+        "ldp x19, x20, [sp, #16]\n\tldp x21, x22, [sp, #32]\n\tldp x23, x24, [sp, #48]\n\t"
+        "ldp x25, x26, [sp, #64]\n\tldp x27, x28, [sp, #80]\n\tldp x29, x30, [sp], #96\n\tret\n"
+        ".popsection\n");
+#endif
 
 static VALUE registers(VALUE self) {
     for (size_t i = 0; i < sizeof(given) / sizeof(unsigned long); i++)
         ((unsigned long *)&given)[i] = 0x9e3779b97f4a7c15ul * (i + 1);
     given.general[GENERAL - 1] = 1;
     given.flags = seen.flags = 0;
+#if !defined(__x86_64__)
+    memcpy(seen.red_zone, given.red_zone, sizeof(given.red_zone)); /* there is none */
+#endif
     const long got = read_with_registers();
     return got == 1 && !memcmp(&given, &seen, sizeof(given)) ? Qtrue : Qfalse;
 }

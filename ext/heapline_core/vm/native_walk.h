@@ -60,7 +60,8 @@ int hl_native_leave_handler(struct hl_thread *thread, struct hl_registers *at);
 int hl_native_leave_jit(struct hl_thread *thread, struct hl_registers *at, uintptr_t *tag);
 
 HL_INLINE int hl_native_in_vm(uintptr_t pc) {
-    return pc - hl_native_vm.begin < hl_native_vm.size;
+    const uintptr_t size = hl_look64(&hl_native_vm.size); /* written last */
+    return pc - hl_native_vm.begin < size;
 }
 
 /* ---- the interpreter ----

@@ -178,7 +178,7 @@ HL_INLINE int hl_ruby_knows_heap(void) {
 }
 
 HL_INLINE char *hl_ruby_ec(void) {
-    return hl_thread_word(hl_ruby_ec_offset);
+    return hl_thread_word((intptr_t)hl_look64((const uint64_t *)&hl_ruby_ec_offset));
 }
 
 /* Look for a Ruby VM among the loaded objects: 1 if this is a Ruby process. */

@@ -81,7 +81,11 @@ module Tasks
       def bootstrap
         puts "#{name}: building a Debian root of #{@suite} in #{root}"
         FileUtils.rm_rf(root)
-        must("debootstrap", "--variant=minbase", @suite, root, MIRROR)
+        must("debootstrap", "--variant=minbase", *bootstrap_options, @suite, root, MIRROR)
+      end
+
+      def bootstrap_options
+        []
       end
 
       def install

@@ -10,7 +10,7 @@ module Tasks
       # 3.4 lies between them, and 4.1 is not released; 3.2 and 3.3, and the static 4.0, which is the code of the shared
       # one, run what reads structs. `full` runs all on all.
       CHOSEN = { "3.2" => %w[test:layout], "3.3" => %w[test:layout], "3.4" => %w[test:vm],
-                 "4.0 (static)" => %w[test:layout], "4.1" => %w[test:vm] }.freeze
+                 "4.0 (static)" => %w[test:layout], "4.1" => %w[test:vm], "aarch64" => %w[test:layout] }.freeze
 
       SYSTEM = Interpreter.new("#{RUBY_VERSION[/\d+\.\d+/]} (system)", "system-#{RUBY_VERSION}")
       OTHERS = [
@@ -21,12 +21,15 @@ module Tasks
         TarballRuby.new("4.0 (static)", "ruby-4.0.1-static"),
         TarballRuby.new("4.1 (dev)", "ruby-4.1-dev")
       ].freeze
+      # Only where it is asked for by its name: it takes hours.
+      SLOW = [Aarch64Machine.new].freeze
 
       # what: nil for all, "others" for all but the Ruby that runs Rake, or the start of a name: "3.3". full: all tests?
       def initialize(layer, what = nil, full: false)
         @layer = layer
         @full = full
-        @rubies = what == "others" ? OTHERS : [SYSTEM, *OTHERS].select { |ruby| ruby.name.start_with?(what.to_s) }
+        all = [SYSTEM, *OTHERS, *(SLOW if what)]
+        @rubies = what == "others" ? OTHERS : all.select { |ruby| ruby.name.start_with?(what.to_s) }
       end
 
       # Prints a table. Returns a Tally over all Rubies and their tests.

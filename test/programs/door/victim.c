@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../../ext/heapline_core/platform/platform.h"
+
 enum { THREADS = 3, TIMES = 1000, CALLS = 2 * TIMES, ROUNDS = 50, TEXT = 1 << 20, LATE_SECONDS = 60 };
 static int ends;
 static unsigned long loads, forks;
@@ -51,7 +53,7 @@ static void print_words(const struct dl_phdr_info *info, const ElfW(Rela) * relo
     for (size_t i = 0; i < count; i++) {
         const unsigned long kind = ELF64_R_TYPE(relocations[i].r_info);
         const unsigned long *word = (const unsigned long *)(info->dlpi_addr + relocations[i].r_offset);
-        if (kind == R_X86_64_JUMP_SLOT || kind == R_X86_64_GLOB_DAT || kind == R_X86_64_64)
+        if (kind == HL_WORD_CALLED || kind == HL_WORD_TAKEN || kind == HL_WORD_PLAIN)
             fprintf(to, "%p %lx\n", (void *)word, *word);
     }
 }
