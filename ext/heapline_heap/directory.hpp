@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "column.hpp"
-#include "shelf.hpp"
+#include "ledger.hpp"
 
 namespace heapline {
 
@@ -26,7 +26,7 @@ const uint32_t NOBODY = UINT32_MAX;
 
 class Directory {
   public:
-    explicit Directory(std::shared_ptr<Store> store) : kept_(std::move(store)) {}
+    explicit Directory(std::shared_ptr<Store> store) : store_(std::move(store)), groups_(store_) {}
 
     /* An object will be added there; in any order, and again and again. */
     void expect(uint64_t address) {
@@ -46,8 +46,7 @@ class Directory {
     /* All are expected: the first is added next. Again: as if none had been added. */
     void begin() {
         groups_.release();
-        groups_.resize(all_);
-        table_ = groups_.data();
+        groups_ = Ledger<Group>(store_, all_);
         for (Region &region : regions_) region.first = NOBODY;
         given_ = count_ = 0;
         last_ = SIZE_MAX;
@@ -76,7 +75,7 @@ class Directory {
         if (address % 8 || !used_) return NOBODY;
         const Region &region = regions_[place(regions_, address / REGION)];
         if (!(region.groups >> group_of(address) & 1)) return NOBODY;
-        const Group &group = table_[region.first + before(region, address)];
+        const Group &group = groups_[region.first + before(region, address)];
         const uint64_t bit = bit_of(address);
         if (!(group.bits() & bit)) return NOBODY;
         return group.first + static_cast<uint32_t>(__builtin_popcountll(group.bits() & (bit - 1)));
@@ -84,9 +83,7 @@ class Directory {
 
     /* All were added, and few are looked for from now on: it goes where the store has it. */
     void finish() {
-        kept_ = Shelf<Group>(kept_.store(), std::move(groups_));
-        groups_.release();
-        table_ = kept_.data();
+        groups_.keep();
     }
 
   private:
@@ -144,10 +141,9 @@ class Directory {
         recent_ = 0;
     }
 
+    std::shared_ptr<Store> store_;
     Column<Region> regions_; /* an open table, a power of two */
-    Column<Group> groups_;   /* while objects are added */
-    Shelf<Group> kept_;      /* the same, when it is finished */
-    const Group *table_ = nullptr;
+    Ledger<Group> groups_;
     size_t used_ = 0, recent_ = 0;     /* regions */
     size_t all_ = 0, last_ = SIZE_MAX; /* groups */
     uint32_t given_ = 0, count_ = 0;   /* places of groups, objects */

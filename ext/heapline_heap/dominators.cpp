@@ -7,16 +7,34 @@ namespace heapline {
 
 namespace {
 
+/* Where the last of these that is not above `most` lies: the first is 0, they rise up to `place`. It mostly lies near
+ * that. */
+uint32_t last_up_to(const Ledger<uint32_t> &rising, uint32_t place, uint32_t most) {
+    uint32_t above = place + 1, step = 1; /* all from `above` on are */
+    while (rising[place] > most) {
+        above = place;
+        place -= std::min(place, step);
+        step *= 2;
+    }
+    while (above - place > 1) {
+        const uint32_t middle = place + (above - place) / 2;
+        (rising[middle] > most ? above : place) = middle;
+    }
+    return place;
+}
+
 /* One run of the algorithm. Nodes are named by the order in which a depth-first search first sees them, from 0: the
- * top. In memory are at most three columns of four bytes a node at a time, and what the search's stack takes. */
+ * top. What is looked at at random places are four bytes a node in the search and eight where semidominators are found,
+ * there mostly near each other; all else is written and read in order. */
 class SemiNca {
   public:
     SemiNca(const Graph &graph, const Job &job)
-        : node(graph.store()), number(graph.store()), dominator(graph.store()), graph_(graph), job_(job),
-          store_(*graph.store()), parent_(graph.store()) {}
+        : node(graph.store()), number(graph.store(), size_t{graph.top()} + 1), dominator(graph.store()), graph_(graph),
+          job_(job), store_(graph.store()), parent_(store_), crossing_(store_, size_t{graph.top()} + 1), links_(store_),
+          semi_(store_) {}
 
-    Shelf<uint32_t> node;   /* of each number */
-    Shelf<uint32_t> number; /* of each node; NOBODY: not reached */
+    Shelf<uint32_t> node;    /* of each number */
+    Ledger<uint32_t> number; /* of each node, plus 1; 0: not reached */
     /* The immediate dominator of each number, as a number; the top has itself. */
     Shelf<uint32_t> dominator;
 
@@ -27,122 +45,146 @@ class SemiNca {
     }
 
   private:
+    /* A number on the way down to where the search is, and which of its edges were not looked at. */
+    struct Frame {
+        uint32_t number, next, end;
+    };
+    /* Of a number that has its semidominator: the nearest above it up to which the way was looked through, its parent
+     * at first, and the least semidominator on that way, its own included. */
+    struct Link {
+        uint32_t ancestor, least;
+    };
+
     void enumerate();
-    void enter(uint32_t of, uint32_t parent);
+    Frame enter(uint32_t of, uint32_t parent);
+    uint32_t advance(Frame &frame);
     void find_semidominators();
+    void find_semidominators(size_t part);
     void find_dominators();
     uint32_t evaluate(uint32_t number, uint32_t linked);
 
     const Graph &graph_;
     const Job &job_;
-    Store &store_;
-    Column<uint32_t> number_;   /* while it is being made */
-    Shelf<uint32_t> parent_;    /* in the search's tree */
-    Column<uint32_t> ancestor_; /* the parent, then shortened */
-    Column<uint32_t> semi_, label_;
-    Column<uint32_t> stack_;
+    std::shared_ptr<Store> store_;
+    Shelf<uint32_t> parent_; /* in the search's tree */
+    EdgeSorter crossing_;    /* the edges that are not in that tree, by the number that they lead to */
+    Ledger<Link> links_;
+    Shelf<uint32_t> semi_; /* from the last number to 1 */
 };
 
-void SemiNca::enter(uint32_t of, uint32_t parent) {
-    number_[of] = static_cast<uint32_t>(node.size());
+SemiNca::Frame SemiNca::enter(uint32_t of, uint32_t parent) {
+    const Shelf<uint32_t> &begin = graph_.outgoing().begin;
+    const uint32_t entered = static_cast<uint32_t>(node.size());
     node.push_back(of);
+    number[of] = entered + 1;
     parent_.push_back(parent);
+    return {entered, begin[of], begin[of + 1]};
 }
 
-/* Each node on the stack goes on with its next edge, so that the numbers are those of a true depth-first search. */
+/* The next node to which the frame's leads and that was not seen yet; NOBODY: there is none. */
+uint32_t SemiNca::advance(Frame &frame) {
+    const Shelf<uint32_t> &ends = graph_.outgoing().ends;
+    while (frame.next < frame.end) {
+        const uint32_t to = ends[frame.next++], seen = number[to];
+        store_->trim();
+        if (!seen) return to;
+        if (seen - 1 != frame.number) crossing_.add(seen - 1, frame.number);
+    }
+    return NOBODY;
+}
+
+/* Each node on the stack goes on with its next edge, so that the numbers are those of a true depth-first search. Who
+ * has no more edges is not kept there: so a list takes one place. */
 void SemiNca::enumerate() {
-    const Edges &edges = graph_.outgoing();
-    Column<uint32_t> next; /* where the node at the same height of the stack goes on */
-    number_.resize(size_t{graph_.top()} + 1);
-    std::fill(number_.begin(), number_.end(), NOBODY);
-    enter(graph_.top(), 0);
-    stack_.push_back(graph_.top());
-    next.push_back(edges.begin[graph_.top()]);
-    for (size_t steps = 0; !stack_.empty(); steps++) {
+    Ledger<Frame> stack(store_, number.size(), true);
+    size_t height = 0;
+    stack[height++] = enter(graph_.top(), 0);
+    for (size_t steps = 0; height; steps++) {
         job_.check(steps);
-        store_.trim(steps);
-        uint32_t from = stack_[stack_.size() - 1], &at = next[next.size() - 1], end = edges.begin[from + 1];
-        while (at < end && number_[edges.ends[at]] != NOBODY) at++;
-        if (at == end) {
-            stack_.resize(stack_.size() - 1);
-            next.resize(next.size() - 1);
-            continue;
-        }
-        uint32_t to = edges.ends[at++];
-        enter(to, number_[from]);
-        stack_.push_back(to);
-        next.push_back(edges.begin[to]);
+        Frame &frame = stack[height - 1];
+        const uint32_t to = advance(frame), from = frame.number;
+        if (frame.next == frame.end) height--;
+        if (to != NOBODY) stack[height++] = enter(to, from);
     }
     node.finish();
     parent_.finish();
-    stack_.release();
+    crossing_.finish();
+    number.keep();
 }
 
-/* The number with the least semidominator on the way up from `number`, as far as nodes are linked (from `linked` on);
- * the way is shortened on the fly. */
+/* The least semidominator on the way up from `number`, as far as numbers are linked (from `linked` on); one that is not
+ * is its own. The way is shortened: on the way up each leads back to where it was come from. */
 uint32_t SemiNca::evaluate(uint32_t number, uint32_t linked) {
     if (number < linked) return number;
-    stack_.clear();
-    for (uint32_t at = number; ancestor_[at] >= linked; at = ancestor_[at]) stack_.push_back(at);
-    for (size_t i = stack_.size(); i > 0; i--) {
-        uint32_t at = stack_[i - 1], above = ancestor_[at];
-        if (semi_[label_[above]] < semi_[label_[at]]) label_[at] = label_[above];
-        ancestor_[at] = ancestor_[above];
+    uint32_t at = number, below = NOBODY;
+    while (links_[at].ancestor >= linked) {
+        store_->trim();
+        const uint32_t above = links_[at].ancestor;
+        links_[at].ancestor = below;
+        below = at;
+        at = above;
     }
-    return label_[number];
+    const uint32_t ancestor = links_[at].ancestor;
+    uint32_t least = links_[at].least;
+    while (below != NOBODY) {
+        store_->trim();
+        Link &link = links_[below];
+        below = link.ancestor;
+        link = {ancestor, least = std::min(least, link.least)};
+    }
+    return least;
 }
 
 void SemiNca::find_semidominators() {
-    const uint32_t count = static_cast<uint32_t>(node.size());
-    Edges incoming(graph_.store()); /* from number to number */
-    incoming.gather(count, graph_.window(), job_, [this](const auto &take) {
-        const Edges &edges = graph_.outgoing();
-        for (uint32_t from = 0; from <= graph_.top(); from++) {
-            job_.check(from);
-            store_.trim(from);
-            const uint32_t known = number_[from];
-            if (known == NOBODY) continue;
-            for (const uint32_t *to = edges.first(from); to < edges.last(from); to++) take(number_[*to], known);
-        }
-    });
-    number = Shelf<uint32_t>(graph_.store(), std::move(number_));
-    number_.release();
-    ancestor_.append(parent_.data(), count);
-    semi_.resize(count);
-    label_.resize(count);
-    for (uint32_t i = 0; i < count; i++) semi_[i] = label_[i] = i;
-    for (uint32_t i = count; i-- > 1;) {
-        job_.check(i);
-        store_.trim(i);
-        uint32_t least = ancestor_[i];
-        for (const uint32_t *from = incoming.first(i); from < incoming.last(i); from++)
-            least = std::min(least, semi_[evaluate(*from, i + 1)]);
-        semi_[i] = least;
-    }
-    label_.release();
-    ancestor_.release();
-    stack_.release();
+    links_ = Ledger<Link>(store_, node.size());
+    for (size_t part = crossing_.parts(); part-- > 0;)
+        if (crossing_.first(part) < node.size()) find_semidominators(part);
+    semi_.finish();
+    links_.release();
 }
 
-/* Each is dominated by the nearest of its parent's dominators whose number is not above its semidominator's. On the way
- * up there are jumps (Myers, An Applicative Random-Access Stack, 1983): a step for each would be one for each pair of
- * nodes where what hangs at the end of a long list is held from the top, too. Once a number has its dominator its
- * semidominator gives room to its jump. */
-void SemiNca::find_dominators() {
-    Column<uint32_t> found, depth(node.size()), &jump = semi_;
-    found.append(parent_.data(), parent_.size());
-    parent_.release();
-    for (uint32_t i = 1; i < found.size(); i++) {
-        const uint32_t semi = semi_[i];
-        uint32_t at = found[i];
-        while (at > semi) at = jump[at] > semi ? jump[at] : found[at];
-        found[i] = at;
-        depth[i] = depth[at] + 1;
-        const uint32_t above = jump[at];
-        jump[i] = depth[at] - depth[above] == depth[above] - depth[jump[above]] ? jump[above] : at;
+void SemiNca::find_semidominators(size_t part) {
+    const uint32_t first = static_cast<uint32_t>(crossing_.first(part));
+    const EdgeSorter::Sorted incoming = crossing_.sort(part, job_);
+    for (size_t i = std::min(crossing_.last(part), node.size()); i-- > std::max(first, 1u);) {
+        const uint32_t number = static_cast<uint32_t>(i);
+        uint32_t least = parent_[i];
+        job_.check(i);
+        store_->trim();
+        for (const uint32_t *from = incoming.first(number - first); from < incoming.last(number - first); from++)
+            least = std::min(least, evaluate(*from, number + 1));
+        links_[i] = {parent_[i], least};
+        semi_.push_back(least);
     }
+}
+
+/* Each is dominated by the nearest of its parent's dominators whose number is not above its semidominator's. A number's
+ * dominators are among those on the way down to it in the search's tree: the parent's are at hand, from the top on in
+ * the order of their numbers, when the tree is walked in that order. Of what a number's place hid there it knows. */
+void SemiNca::find_dominators() {
+    struct Step {
+        uint32_t number, place, hidden;
+    };
+    const uint32_t count = static_cast<uint32_t>(node.size());
+    Ledger<uint32_t> dominators(store_, count, true);
+    Ledger<Step> way(store_, count, true);
+    size_t height = 0;
+    dominator.push_back(0);
+    for (uint32_t i = 1; i < count; i++) {
+        job_.check(i);
+        for (; way[height].number != parent_[i]; height--) {
+            store_->trim();
+            dominators[way[height].place] = way[height].hidden;
+        }
+        const uint32_t place = last_up_to(dominators, way[height].place, semi_[count - 1 - i]);
+        dominator.push_back(dominators[place]);
+        way[++height] = {i, place + 1, dominators[place + 1]};
+        dominators[place + 1] = i;
+        store_->trim();
+    }
+    dominator.finish();
+    parent_.release();
     semi_.release();
-    dominator = Shelf<uint32_t>(graph_.store(), std::move(found));
 }
 
 } // namespace
@@ -150,59 +192,71 @@ void SemiNca::find_dominators() {
 Dominators::Dominators(const Graph &graph, const Job &job)
     : graph_(graph), store_(*graph.store()), number_(graph.store()), node_(graph.store()), dominator_(graph.store()),
       retained_(graph.store()), retained_count_(graph.store()), child_(graph.store()), sibling_(graph.store()) {
-    SemiNca algorithm(graph, job);
-    algorithm.run();
-    number_.swap(algorithm.number);
-    node_.swap(algorithm.node);
-    dominator_.swap(algorithm.dominator);
+    {
+        SemiNca algorithm(graph, job);
+        algorithm.run();
+        number_.swap(algorithm.number);
+        node_.swap(algorithm.node);
+        dominator_.swap(algorithm.dominator);
+    }
     retain(job);
     link();
     add_up();
 }
 
-/* A dominator comes before what it dominates: from the last to the first, each hands its sum to the one above it. */
-void Dominators::retain(const Job &job) {
-    Column<uint32_t> bytes(graph_.objects()); /* in the order of the nodes, which here is none */
+/* Each number's own, where a node has them: WIDE as it is there. */
+Shelf<uint32_t> Dominators::own_bytes(const Job &job) const {
+    Ledger<uint32_t> bytes(graph_.store(), graph_.objects()); /* in the order of the nodes, which here is none */
     for (uint32_t node = 0; node < graph_.objects(); node++) {
-        store_.trim(node);
+        store_.trim();
         bytes[node] = graph_.node(node).bytes;
     }
-    Column<uint64_t> retained(node_.size());
+    Shelf<uint32_t> own(graph_.store());
+    for (size_t i = 0; i < node_.size(); i++) {
+        job.check(i);
+        store_.trim();
+        own.push_back(graph_.is_object(node_[i]) ? bytes[node_[i]] : 0);
+    }
+    own.finish();
+    return own;
+}
+
+/* A dominator comes before what it dominates: from the last to the first, each hands its sum to the one above it. */
+void Dominators::retain(const Job &job) {
+    const Shelf<uint32_t> own = own_bytes(job);
+    retained_ = Ledger<uint64_t>(graph_.store(), node_.size());
     for (size_t i = node_.size(); i-- > 0;) {
         job.check(i);
-        store_.trim(i);
-        const uint32_t node = node_[i];
-        if (graph_.is_object(node)) retained[i] += bytes[node] == Graph::WIDE ? graph_.bytes(node) : bytes[node];
-        if (i) retained[dominator_[i]] += retained[i];
+        store_.trim();
+        retained_[i] += own[i] == Graph::WIDE ? graph_.bytes(node_[i]) : own[i];
+        if (i) retained_[dominator_[i]] += retained_[i];
     }
-    bytes.release();
-    retained_ = Shelf<uint64_t>(graph_.store(), std::move(retained));
-    retained.release();
-    Column<uint32_t> count(node_.size());
+    retained_.keep();
+    retained_count_ = Ledger<uint32_t>(graph_.store(), node_.size());
     for (size_t i = node_.size(); i-- > 0;) {
         job.check(i);
-        store_.trim(i);
-        count[i]++;
-        if (i) count[dominator_[i]] += count[i];
+        store_.trim();
+        retained_count_[i]++;
+        if (i) retained_count_[dominator_[i]] += retained_count_[i];
     }
-    retained_count_ = Shelf<uint32_t>(graph_.store(), std::move(count));
+    retained_count_.keep();
 }
 
 /* Each node gets the list of what it dominates at once: asked for again and again, by way of one look at each. */
 void Dominators::link() {
-    Column<uint32_t> child(node_.size());
+    child_ = Ledger<uint32_t>(graph_.store(), node_.size());
     for (uint32_t i = 0; i < node_.size(); i++) {
-        store_.trim(i);
-        sibling_.push_back(i ? child[dominator_[i]] : 0);
-        if (i) child[dominator_[i]] = i;
+        store_.trim();
+        sibling_.push_back(i ? child_[dominator_[i]] : 0);
+        if (i) child_[dominator_[i]] = i;
     }
     sibling_.finish();
-    child_ = Shelf<uint32_t>(graph_.store(), std::move(child));
+    child_.keep();
 }
 
 void Dominators::add_up() {
     for (uint32_t node = 0; node < graph_.objects(); node++) {
-        store_.trim(node);
+        store_.trim();
         (reached(node) ? reachable_ : unreachable_).add(graph_.bytes(node), graph_.node(node).slot);
     }
 }
@@ -232,9 +286,8 @@ class Dominators::Best {
 
     /* What it dominates at once. */
     void add_children(uint32_t number) {
-        size_t steps = 0;
         for (uint32_t next = tree_.child_[number]; next; next = tree_.sibling_[next]) {
-            tree_.store_.trim(++steps);
+            tree_.store_.trim();
             add(next);
         }
     }
@@ -255,7 +308,7 @@ class Dominators::Best {
 std::vector<uint32_t> Dominators::largest(size_t limit) const {
     Best best(*this, limit);
     for (uint32_t i = 0; i < node_.size(); i++) {
-        store_.trim(i);
+        store_.trim();
         if (graph_.is_object(node_[i])) best.add(i);
     }
     return best.sorted();
@@ -263,15 +316,14 @@ std::vector<uint32_t> Dominators::largest(size_t limit) const {
 
 std::vector<uint32_t> Dominators::children(uint32_t under, size_t limit) const {
     Best best(*this, limit);
-    if (reached(under)) best.add_children(number_[under]);
+    if (reached(under)) best.add_children(number_of(under));
     return best.sorted();
 }
 
 std::vector<uint32_t> Dominators::uppermost(size_t limit) const {
     Best best(*this, limit);
-    size_t steps = 0;
     for (uint32_t next = child_[0]; next; next = sibling_[next]) {
-        store_.trim(++steps);
+        store_.trim();
         if (graph_.is_object(node_[next]))
             best.add(next);
         else
@@ -280,14 +332,13 @@ std::vector<uint32_t> Dominators::uppermost(size_t limit) const {
     return best.sorted();
 }
 
-/* By number; NOBODY: of what is no object. */
-Column<uint32_t> Dominators::group_of_numbers(const Shelf<uint32_t> &group_of, const Job &job) const {
-    Column<uint32_t> groups(node_.size());
-    std::fill(groups.begin(), groups.end(), NOBODY);
+/* By number, plus 1; 0: of what is no object. */
+Ledger<uint32_t> Dominators::group_of_numbers(const Shelf<uint32_t> &group_of, const Job &job) const {
+    Ledger<uint32_t> groups(graph_.store(), node_.size());
     for (uint32_t node = 0; node < graph_.objects(); node++) {
         job.check(node);
-        store_.trim(node);
-        if (reached(node)) groups[number_[node]] = group_of[node];
+        store_.trim();
+        if (reached(node)) groups[number_of(node)] = group_of[node] + 1;
     }
     return groups;
 }
@@ -297,20 +348,21 @@ std::vector<Figures> Dominators::by_group(const Shelf<uint32_t> &group_of, size_
     std::vector<Figures> figures(groups);
     std::vector<uint32_t> open(groups);
     for (uint32_t node = 0; node < graph_.objects(); node++) {
-        store_.trim(node);
+        store_.trim();
         if (reached(node)) figures[group_of[node]].add(0, graph_.node(node).slot);
     }
-    const Column<uint32_t> group = group_of_numbers(group_of, job);
+    const Ledger<uint32_t> group = group_of_numbers(group_of, job);
     for (uint32_t at = 0, steps = 0;; steps++) {
         job.check(steps);
-        store_.trim(steps);
-        if (group[at] != NOBODY && !open[group[at]]++) figures[group[at]].bytes += retained_[at];
+        store_.trim();
+        if (group[at] && !open[group[at] - 1]++) figures[group[at] - 1].bytes += retained_[at];
         if (child_[at]) {
             at = child_[at];
             continue;
         }
         for (;; at = dominator_[at]) { /* up, to the next that was not visited */
-            if (group[at] != NOBODY) open[group[at]]--;
+            store_.trim();
+            if (group[at]) open[group[at] - 1]--;
             if (!at) return figures;
             if (sibling_[at]) break;
         }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "graph.hpp"
+#include "ledger.hpp"
 #include "shelf.hpp"
 #include "survey.hpp"
 
@@ -27,20 +28,20 @@ class Dominators {
 
     /* The node's immediate dominator; NOBODY: it is not reached, or is the top. */
     uint32_t parent(uint32_t node) const {
-        const uint32_t number = number_[node];
+        const uint32_t number = number_of(node);
         return number == NOBODY || !number ? NOBODY : node_[dominator_[number]];
     }
     bool reached(uint32_t node) const {
-        return number_[node] != NOBODY;
+        return number_[node] != 0;
     }
     uint64_t retained_bytes(uint32_t node) const {
-        return reached(node) ? retained_[number_[node]] : 0;
+        return reached(node) ? retained_[number_of(node)] : 0;
     }
     uint32_t retained_count(uint32_t node) const {
-        return reached(node) ? retained_count_[number_[node]] : 0;
+        return reached(node) ? retained_count_[number_of(node)] : 0;
     }
 
-    /* The objects that retain most; those below `under` at once, or, with NOBODY, of all. */
+    /* The objects that retain most, of all and of what `under` dominates at once. */
     std::vector<uint32_t> largest(size_t limit) const;
     std::vector<uint32_t> children(uint32_t under, size_t limit) const;
     /* Objects that none but roots dominate. */
@@ -60,21 +61,28 @@ class Dominators {
   private:
     class Best;
 
+    /* NOBODY: not reached. */
+    uint32_t number_of(uint32_t node) const {
+        return number_[node] - 1;
+    }
+    Shelf<uint32_t> own_bytes(const Job &job) const;
     void retain(const Job &job);
     void link();
     void add_up();
-    Column<uint32_t> group_of_numbers(const Shelf<uint32_t> &group_of, const Job &job) const;
+    Ledger<uint32_t> group_of_numbers(const Shelf<uint32_t> &group_of, const Job &job) const;
 
     const Graph &graph_;
     Store &store_;
     /* Nodes are numbered in the order in which a search sees them, the top first; a number's neighbours lie near. */
-    Shelf<uint32_t> number_; /* of each node; NOBODY: not reached */
+    Ledger<uint32_t> number_; /* of each node, plus 1; 0: not reached */
     /* By number: */
     Shelf<uint32_t> node_;
     Shelf<uint32_t> dominator_; /* a number; the top has itself */
-    Shelf<uint64_t> retained_;
-    Shelf<uint32_t> retained_count_;
-    Shelf<uint32_t> child_, sibling_; /* the first number that is dominated at once, and the next one; 0: none */
+    Ledger<uint64_t> retained_;
+    Ledger<uint32_t> retained_count_;
+    /* The first number that is dominated at once, and the next one; 0: none. */
+    Ledger<uint32_t> child_;
+    Shelf<uint32_t> sibling_;
     Figures reachable_, unreachable_;
 };
 

@@ -36,7 +36,7 @@ void Dump::read(Wanted wanted, const Job &job, const Manner &manner) {
     bytes_read_ = 0;
     bytes_total_ = file.total();
     std::unique_ptr<Survey> survey(survey_ ? nullptr : new Survey);
-    std::unique_ptr<Graph> graph(want_graph ? new Graph(manner.in_memory) : nullptr);
+    std::unique_ptr<Graph> graph(want_graph ? new Graph(manner.in_memory, manner.room) : nullptr);
     std::unique_ptr<Duplicates> duplicates(want_strings ? new Duplicates : nullptr);
     std::unique_ptr<std::string> notes(want_notes ? new std::string : nullptr);
     Findings findings = {&vocabulary_,     &classes_,   survey.get(), graph.get(), wanted.depth == Dump::graph,
@@ -94,7 +94,7 @@ const Dump::Groups &Dump::groups(const Job &job) {
     std::unordered_map<std::string, uint32_t> numbers;
     for (uint32_t node = 0; node < graph_->objects(); node++) {
         job.check(node);
-        graph_->store()->trim(node);
+        graph_->store()->trim();
         auto [found, fresh] = known.try_emplace({class_address(node), graph_->node(node).kind}, 0);
         if (fresh) {
             auto number = numbers.try_emplace(label(node), static_cast<uint32_t>(made->names.size()));

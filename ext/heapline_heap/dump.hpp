@@ -30,11 +30,12 @@ class Dump {
     explicit Dump(std::string path) : path_(std::move(path)) {}
 
     /* How it is read. threads: 0 for as many as there are processors; window: bytes that a thread takes at a time;
-     * in_memory: of the graph, see Store */
+     * in_memory, room: of the graph, see Store */
     struct Manner {
         unsigned threads = 0;
         size_t window = Windows::SIZE;
         size_t in_memory = Store::IN_MEMORY;
+        size_t room = Store::ROOM;
     };
 
     /* What is to be known. */

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "duplicates.hpp"
+#include "ledger.hpp"
 #include "source.hpp"
 
 namespace heapline {
@@ -16,8 +17,6 @@ const size_t NODES_MAX = UINT32_MAX - (1u << 20);
 const size_t EDGES_MAX = UINT32_MAX - 1;
 /* Addresses go as numbers come: there is never all of both. */
 const size_t FORGOTTEN_AFTER = 1 << 18; /* objects */
-/* 32 MB of edges are brought into another order at a time: the fewer passes, the more memory. */
-const size_t WINDOW = 1 << 23;
 
 uint32_t narrow(uint64_t value) {
     return static_cast<uint32_t>(std::min<uint64_t>(value, Graph::WIDE));
@@ -25,8 +24,8 @@ uint32_t narrow(uint64_t value) {
 
 } // namespace
 
-Graph::Graph(size_t in_memory)
-    : store_(std::make_shared<Store>(in_memory)), nodes_(store_), references_(store_), values_(store_),
+Graph::Graph(size_t in_memory, size_t room)
+    : store_(std::make_shared<Store>(in_memory, room)), nodes_(store_), references_(store_), values_(store_),
       classes_(store_), directory_(store_), outgoing_(store_), incoming_(store_) {}
 
 void Harvest::add(const Line &line, uint32_t kind, uint32_t place, bool edges) {
@@ -109,12 +108,10 @@ size_t Graph::link(const Vocabulary &vocabulary, const Job &job) {
     link_objects(vocabulary, job);
     for (const Root &root : roots_) {
         for (uint64_t address : root.references) push_edge(address);
-        outgoing_.begin.push_back(static_cast<uint32_t>(outgoing_.ends.size()));
+        outgoing_.begin_row();
     }
     for (uint32_t root = objects(); root < top(); root++) outgoing_.ends.push_back(root);
-    outgoing_.begin.push_back(static_cast<uint32_t>(outgoing_.ends.size()));
-    outgoing_.begin.finish();
-    outgoing_.ends.finish();
+    outgoing_.finish();
     classes_.finish();
     link_names(vocabulary);
     directory_.finish();
@@ -124,13 +121,13 @@ size_t Graph::link(const Vocabulary &vocabulary, const Job &job) {
 size_t Graph::number(const Job &job) {
     for (size_t i = 0; i < nodes_.size(); i++) {
         job.check(i);
-        store_->trim(i);
+        store_->trim();
         directory_.expect(nodes_[i].address);
     }
     directory_.begin();
     for (size_t i = 0; i < nodes_.size(); i++) {
         job.check(i);
-        store_->trim(i);
+        store_->trim();
         if (!directory_.add(nodes_[i].address)) return sort(job);
     }
     return 0;
@@ -142,7 +139,7 @@ size_t Graph::sort(const Job &job) {
     Shelf<uint64_t> starts(store_);
     for (size_t i = 0, at = 0; i < nodes_.size(); at += 2 + references_[at], i++) {
         job.check(i);
-        store_->trim(i);
+        store_->trim();
         starts.push_back(at);
     }
     starts.finish();
@@ -151,7 +148,7 @@ size_t Graph::sort(const Job &job) {
     directory_.begin();
     for (size_t i = 0; i < order.size(); i++) {
         job.check(i);
-        store_->trim(i);
+        store_->trim();
         const Node &node = nodes_[order[i]];
         if (!directory_.add(node.address)) continue;
         nodes.push_back(node);
@@ -170,23 +167,28 @@ Shelf<uint32_t> Graph::by_address(const Job &job) {
     struct Place {
         uint32_t high, low, number; /* the address in halves: so it takes 12 bytes */
     };
-    Column<Place> places(nodes_.size());
+    Ledger<Place> places(store_, nodes_.size());
     for (uint32_t i = 0; i < nodes_.size(); i++) {
         job.check(i);
-        store_->trim(i);
+        store_->trim();
         const uint64_t address = nodes_[i].address;
         places[i] = {static_cast<uint32_t>(address >> 32), static_cast<uint32_t>(address), i};
     }
-    std::sort(places.begin(), places.end(), [](const Place &a, const Place &b) {
+    std::sort(places.begin(), places.end(), [this](const Place &a, const Place &b) {
+        store_->trim();
         return std::tie(a.high, a.low, a.number) < std::tie(b.high, b.low, b.number);
     });
     Shelf<uint32_t> order(store_);
-    for (const Place &place : places) order.push_back(place.number);
+    for (const Place &place : places) {
+        store_->trim();
+        order.push_back(place.number);
+    }
     order.finish();
     return order;
 }
 
 void Graph::push_edge(uint64_t address) {
+    store_->trim();
     uint32_t node = find(address);
     if (node == NOBODY) return;
     if (outgoing_.ends.size() >= EDGES_MAX) throw Failure("it has more references than can be numbered");
@@ -198,18 +200,18 @@ void Graph::link_objects(const Vocabulary &vocabulary, const Job &job) {
     std::vector<bool> classless(vocabulary.kinds());
     for (uint32_t kind = 0; kind < vocabulary.kinds(); kind++)
         classless[kind] = Classes::classless(vocabulary.type_of(kind));
-    outgoing_.begin.push_back(0);
+    outgoing_.begin_row();
     const uint64_t *reference = references_.data();
     for (size_t i = 0; i < nodes_.size(); i++) {
         job.check(i);
-        store_->trim(i);
+        store_->trim();
         if (i % FORGOTTEN_AFTER == 0) references_.forget(static_cast<size_t>(reference - references_.data()));
         uint64_t count = *reference++, class_address = *reference++;
         const uint32_t class_node = class_address && !classless[nodes_[i].kind] ? find(class_address) : NOBODY;
         classes_.push_back(class_node);
         if (class_node != NOBODY) push_edge(class_address);
         for (; count; count--) push_edge(*reference++);
-        outgoing_.begin.push_back(static_cast<uint32_t>(outgoing_.ends.size()));
+        outgoing_.begin_row();
     }
     references_.release();
 }
@@ -252,21 +254,29 @@ std::string_view Graph::value(uint32_t node) const {
     return at ? std::string_view(values_.data() + at + 1, static_cast<unsigned char>(values_[at])) : std::string_view();
 }
 
-size_t Graph::window() const {
-    return store_->in_files() ? WINDOW : SIZE_MAX;
-}
-
-/* Counting sort by target. */
 const Edges &Graph::incoming(const Job &job) {
     if (!incoming_.begin.empty()) return incoming_;
-    Edges edges(store_);
-    edges.gather(size_t{top()} + 1, window(), job, [&](const auto &take) {
-        for (uint32_t node = 0; node <= top(); node++) {
-            job.check(node);
-            store_->trim(node);
-            for (const uint32_t *to = outgoing_.first(node); to < outgoing_.last(node); to++) take(*to, node);
+    EdgeSorter sorter(store_, size_t{top()} + 1);
+    for (uint32_t node = 0; node <= top(); node++) {
+        job.check(node);
+        for (const uint32_t *to = outgoing_.first(node); to < outgoing_.last(node); to++) {
+            store_->trim();
+            sorter.add(*to, node);
         }
-    });
+    }
+    sorter.finish();
+    Edges edges(store_);
+    for (size_t part = 0; part < sorter.parts(); part++) {
+        const EdgeSorter::Sorted sorted = sorter.sort(part, job);
+        for (size_t row = 0; row + 1 < sorted.begin.size(); row++) {
+            edges.begin_row();
+            for (const uint32_t *from = sorted.first(row); from < sorted.last(row); from++) {
+                store_->trim();
+                edges.ends.push_back(*from);
+            }
+        }
+    }
+    edges.finish();
     incoming_.begin.swap(edges.begin);
     incoming_.ends.swap(edges.ends);
     return incoming_;

@@ -2,8 +2,7 @@
 /*
  * The objects of a dump and what they refer to. While lines are read (`add_*`), references are addresses; `link` turns
  * them into numbers. After that nodes are numbered: the objects in the order of the dump, then the roots, then one node
- * above all roots. Edges lie in one list, those of a node together (compressed sparse rows). All lists as long as there
- * are nodes or edges lie in the graph's store.
+ * above all roots. All lists as long as there are nodes or edges lie in the graph's store.
  *
  * One thread at a time; after `link` nothing changes but `incoming`, which is made when it is first asked for.
  */
@@ -21,6 +20,7 @@
 #include "classes.hpp"
 #include "column.hpp"
 #include "directory.hpp"
+#include "edges.hpp"
 #include "job.hpp"
 #include "line.hpp"
 #include "shelf.hpp"
@@ -43,25 +43,6 @@ struct Node {
     uint8_t flags;
 };
 
-/* Nodes by row, and the targets of each row. */
-struct Edges {
-    Shelf<uint32_t> begin; /* one more than there are rows */
-    Shelf<uint32_t> ends;
-
-    explicit Edges(const std::shared_ptr<Store> &store) : begin(store), ends(store) {}
-
-    /* Makes these of single ones, in two or more passes: `each(take)` calls take(row, target) for all, in the same
-     * order each time. window: so many targets at a time are in memory. */
-    template <typename Each> void gather(size_t rows, size_t window, const Job &job, const Each &each);
-
-    const uint32_t *first(uint32_t node) const {
-        return ends.data() + begin[node];
-    }
-    const uint32_t *last(uint32_t node) const {
-        return ends.data() + begin[node + 1];
-    }
-};
-
 /* What one thread has read and not handed over yet, in numbers of its own vocabulary. */
 struct Harvest {
     Column<Node> nodes;
@@ -79,8 +60,8 @@ class Graph {
     /* Bytes of a value that are kept; of frozen strings of which there is one each (paths and names, not contents). */
     static const size_t VALUE_MAX = 100, INTERNED_MAX = 255;
 
-    /* in_memory: see Store */
-    explicit Graph(size_t in_memory = Store::IN_MEMORY);
+    /* See Store. */
+    explicit Graph(size_t in_memory = Store::IN_MEMORY, size_t room = Store::ROOM);
 
     /* Take over what was read. Throws Failure where there are too many objects or references. */
     void add(const Harvest &harvest, const Translation &translation);
@@ -121,8 +102,6 @@ class Graph {
         return outgoing_;
     }
     const Edges &incoming(const Job &job);
-    /* How many targets Edges::gather() may take. */
-    size_t window() const;
     const std::shared_ptr<Store> &store() const {
         return store_;
     }
@@ -159,33 +138,6 @@ class Graph {
     Directory directory_;
     Edges outgoing_, incoming_;
 };
-
-template <typename Each> void Edges::gather(size_t rows, size_t window, const Job &job, const Each &each) {
-    Column<uint32_t> next(rows + 1); /* where the row's next one goes */
-    each([&](uint32_t row, uint32_t) { next[row + 1]++; });
-    for (size_t row = 0; row < rows; row++) next[row + 1] += next[row];
-    begin.append(next.data(), next.size());
-    begin.finish();
-    const uint32_t all = next[rows];
-    Column<uint32_t> targets(std::min<size_t>(window, all));
-    for (uint32_t from = 0, first = 0, to; from < all; from = to) {
-        to = static_cast<uint32_t>(std::min<uint64_t>(uint64_t{from} + targets.size(), all));
-        while (begin[first + 1] <= from) first++;
-        uint32_t passed = from - begin[first]; /* of the first row, by the pass before */
-        next[first] = from;
-        each([&](uint32_t row, uint32_t target) {
-            if (row < first || next[row] >= to) return;
-            if (row == first && passed) {
-                passed--;
-                return;
-            }
-            targets[next[row]++ - from] = target;
-        });
-        job.check();
-        ends.append(targets.data(), to - from);
-    }
-    ends.finish();
-}
 
 } // namespace heapline
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "column.hpp"
 #include "graph.hpp"
+#include "ledger.hpp"
 
 namespace heapline {
 
@@ -22,7 +22,7 @@ class Search {
 
   private:
     uint32_t top_;
-    Column<uint32_t> before_; /* the node before, on the way from the top; NOBODY: not reached */
+    Ledger<uint32_t> before_; /* the node before, on the way from the top, plus 1; 0: not reached */
 };
 
 } // namespace heapline

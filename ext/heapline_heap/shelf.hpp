@@ -68,7 +68,7 @@ template <typename T> class Shelf {
             file();
             tail_.release();
             spool_->end();
-            if (filed_) values_ = static_cast<const T *>(store_->map(spool_->descriptor(), filed_ * sizeof(T)));
+            if (filed_) values_ = static_cast<const T *>(store_->map(spool_->descriptor(), filed_ * sizeof(T), false));
         } else {
             values_ = tail_.data();
         }

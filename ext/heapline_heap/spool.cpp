@@ -10,12 +10,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 namespace heapline {
 
 namespace {
 
-constexpr size_t page = 1 << 12;
+constexpr size_t page = 1 << 12, chunk = 1 << 18;
 
 bool is_zero(const char *bytes, size_t size) {
     return !size || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
@@ -59,14 +60,27 @@ void Spool::write(const char *bytes, size_t size, uint64_t place) {
     for (size_t done = 0; done < size;) {
         const ssize_t written = pwrite(fd_, bytes + done, size - done, static_cast<off_t>(place + done));
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) throw Failure("there is no room in " + directory_ + " (TMPDIR): " + strerror(errno));
+        if (written < 0) fail();
         done += static_cast<size_t>(written);
     }
 }
 
 void Spool::end() {
-    if (ftruncate(fd_, static_cast<off_t>(size_)))
-        throw Failure("there is no room in " + directory_ + " (TMPDIR): " + strerror(errno));
+    if (ftruncate(fd_, static_cast<off_t>(size_))) fail();
+}
+
+void Spool::reserve(uint64_t size) {
+    int done;
+    do done = fallocate(fd_, 0, 0, static_cast<off_t>(size));
+    while (done && errno == EINTR);
+    if (done && errno != EOPNOTSUPP) fail();
+    const std::vector<char> zeros(done ? chunk : 0); /* a file system that cannot set room aside */
+    for (uint64_t at = 0; done && at < size; at += chunk) write(zeros.data(), std::min<uint64_t>(chunk, size - at), at);
+    size_ = size;
+}
+
+void Spool::fail() const {
+    throw Failure("there is no room in " + directory_ + " (TMPDIR): " + strerror(errno));
 }
 
 uint64_t Spool::room() const {

@@ -31,6 +31,8 @@ class Spool {
     }
     /* What was skipped last counts, too. Throws Failure. */
     void end();
+    /* Makes it so long, of zeros, with room on the disk: what is mapped of it can be written. Throws Failure. */
+    void reserve(uint64_t size);
     uint64_t size() const {
         return size_;
     }
@@ -43,6 +45,7 @@ class Spool {
   private:
     bool open_in(const char *directory);
     void write(const char *bytes, size_t size, uint64_t place);
+    [[noreturn]] void fail() const;
 
     int fd_ = -1;
     uint64_t size_ = 0;

@@ -2,9 +2,6 @@
 /* Dominators and shortest paths of random graphs beside what a slow way says. */
 #include "dominators.hpp"
 
-#include <sys/resource.h>
-
-#include <csignal>
 #include <random>
 
 #include "check.h"
@@ -63,8 +60,8 @@ struct Dominated {
     }
 };
 
-void check_retained(const RandomGraph &graph, size_t in_memory) {
-    Dominated dominated(graph.text(), {1, 256, in_memory});
+void check_retained(const RandomGraph &graph, size_t in_memory, size_t room) {
+    Dominated dominated(graph.text(), {1, 256, in_memory, room});
     Dump &dump = dominated.dump;
     const Job &job = dominated.job;
     std::vector<bool> reached = graph.reached();
@@ -83,8 +80,8 @@ void check_retained(const RandomGraph &graph, size_t in_memory) {
 
 void test_random_graphs() {
     for (unsigned seed = 0; seed < 60; seed++)
-        for (size_t in_memory : {Store::IN_MEMORY, size_t{0}})
-            check_retained(RandomGraph(seed, 5 + seed * 2, 1 + seed % 4), in_memory);
+        for (auto [in_memory, room] : {std::pair(Store::IN_MEMORY, Store::ROOM), {0, Store::ROOM}, {0, 0}})
+            check_retained(RandomGraph(seed, 5 + seed * 2, 1 + seed % 4), in_memory, room);
 }
 
 /* A dominator tree as deep as the list is long, and one group in which all lie within each other. */
@@ -119,27 +116,9 @@ void test_what_hangs_at_the_end_of_a_list() {
     CHECK_EQUAL(dominated.dump.dominators()->retained_count(length), 1);
 }
 
-/* As on a disk that is full. */
-void test_files_that_have_no_room() {
-    TextFile file(RandomGraph(1, 20000, 3).text());
-    const rlimit little = {1 << 16, 1 << 16};
-    CHECK_EQUAL(setrlimit(RLIMIT_FSIZE, &little), 0);
-    std::signal(SIGXFSZ, SIG_IGN);
-    Dump dump(file.path());
-    Job job;
-    std::string said;
-    try {
-        dump.read({Dump::graph, false, false}, job, {1, 1 << 16, 0});
-    } catch (const Failure &failure) {
-        said = failure.what();
-    }
-    CHECK(said.find("there is no room in ") == 0 && said.find("File too large") != std::string::npos);
-}
-
 const check_test TESTS[] = {{"random graphs", test_random_graphs},
                             {"a long chain", test_a_long_chain},
-                            {"what hangs at the end of a list", test_what_hangs_at_the_end_of_a_list},
-                            {"files that have no room", test_files_that_have_no_room}};
+                            {"what hangs at the end of a list", test_what_hangs_at_the_end_of_a_list}};
 
 } // namespace
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "check.h"
+#include "ledger.hpp"
 
 using namespace heapline;
 
@@ -66,12 +67,12 @@ void test_a_column() {
     }
 }
 
-size_t mapped_kilobytes() {
+size_t kilobytes(const char *what) {
     char text[4096];
     FILE *file = fopen("/proc/self/status", "r");
     text[fread(text, 1, sizeof(text) - 1, file)] = 0;
     fclose(file);
-    return strtoul(strstr(text, "RssFile:") + 8, nullptr, 10);
+    return strtoul(strstr(text, what) + strlen(what), nullptr, 10);
 }
 
 /* Of what is read no more stays mapped than may be, and it can be read again. */
@@ -80,17 +81,53 @@ void test_what_is_mapped() {
     Shelf<uint32_t> list(store);
     for (uint32_t i = 0; i < 16 * MANY; i++) list.push_back(i);
     list.finish();
-    const size_t before = mapped_kilobytes();
+    const size_t before = kilobytes("RssFile:");
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < 16 * MANY; i++) {
-            store->trim(i);
+            store->trim();
             CHECK_EQUAL(list[i], i);
-            if (i % MANY == 0) CHECK(mapped_kilobytes() < before + 4096);
+            if (i % MANY == 0) CHECK(kilobytes("RssFile:") < before + 4096);
         }
 }
 
+/* A ledger in memory, one for which the room does not do, and one in files from the beginning; kept and not. */
+void test_a_ledger() {
+    const size_t before = descriptors(), bytes = MANY * sizeof(uint32_t);
+    for (size_t room : {size_t{0}, 2 * bytes, size_t{1} << 30}) {
+        auto store = std::make_shared<Store>(0, room);
+        for (bool local : {false, true}) {
+            Ledger<uint32_t> first(store, MANY, local), second(store, MANY);
+            CHECK_EQUAL(first[MANY - 1] + second[0], 0);
+            for (uint32_t i = MANY; i-- > 0;) first[i] = second[i] = i / 3000 * 3000;
+            first.keep();
+            for (uint32_t i = 0; i < MANY; i++) CHECK_EQUAL(first[i] + second[i], i / 3000 * 6000);
+            Ledger<uint32_t> other(std::move(first));
+            CHECK(other[MANY - 1] == (MANY - 1) / 3000 * 3000 && !first.size());
+        }
+        CHECK(store->hold(room / 2)); /* all was let go of */
+    }
+    CHECK_EQUAL(descriptors(), before);
+}
+
+/* However many ledgers there are, no more than the room is in memory. */
+void test_ledgers_beyond_the_room() {
+    const size_t room = size_t{6} << 20, before = kilobytes("VmRSS:");
+    auto store = std::make_shared<Store>(0, room);
+    Ledger<uint32_t> small(store, MANY), large(store, 4 * MANY), same(store, 4 * MANY);
+    for (uint32_t i = 0; i < 4 * MANY; i++) {
+        store->trim();
+        small[i % MANY] = i;
+        large[i * 101 % (4 * MANY)] = same[i] = i;
+        if (i % (MANY / 4) == 0) CHECK(kilobytes("VmRSS:") < before + (room + room / 4) / 1024);
+    }
+    for (uint32_t i = 0; i < 4 * MANY; i++) {
+        store->trim();
+        CHECK(same[i] == i && large[i * 101 % (4 * MANY)] == i);
+    }
+}
+
 /* The message of what goes wrong. */
-std::string failure_of(const char *directory, rlim_t most) {
+template <typename Body> std::string failure_of(const char *directory, rlim_t most, const Body &body) {
     const size_t before = descriptors();
     struct rlimit old, few;
     getrlimit(RLIMIT_FSIZE, &old);
@@ -100,8 +137,7 @@ std::string failure_of(const char *directory, rlim_t most) {
     setrlimit(RLIMIT_FSIZE, &few);
     std::string message;
     try {
-        Shelf<uint32_t> list(std::make_shared<Store>(0));
-        fill(list);
+        body();
     } catch (const Failure &failure) {
         message = failure.what();
     }
@@ -111,19 +147,32 @@ std::string failure_of(const char *directory, rlim_t most) {
     return message;
 }
 
+void fill_one() {
+    Shelf<uint32_t> list(std::make_shared<Store>(0));
+    fill(list);
+}
+
+void make_a_ledger() {
+    Ledger<uint32_t>(std::make_shared<Store>(0, 0), MANY);
+}
+
 void test_no_room() {
-    CHECK(failure_of("/tmp", 1 << 20) == "there is no room in /tmp (TMPDIR): File too large");
-    CHECK(failure_of("/tmp", RLIM_INFINITY).empty());
+    for (void (*body)() : {fill_one, make_a_ledger}) {
+        CHECK(failure_of("/tmp", 1 << 20, body) == "there is no room in /tmp (TMPDIR): File too large");
+        CHECK(failure_of("/tmp", RLIM_INFINITY, body).empty());
+    }
 }
 
 /* Another place is taken. */
 void test_no_such_directory() {
-    CHECK(failure_of("/nowhere", RLIM_INFINITY).empty());
+    CHECK(failure_of("/nowhere", RLIM_INFINITY, fill_one).empty());
 }
 
 const check_test TESTS[] = {{"a list", test_a_list},
                             {"a column", test_a_column},
                             {"what is mapped", test_what_is_mapped},
+                            {"a ledger", test_a_ledger},
+                            {"ledgers beyond the room", test_ledgers_beyond_the_room},
                             {"no room", test_no_room},
                             {"no such directory", test_no_such_directory}};
 
