@@ -297,12 +297,12 @@ class AttachTest < Minitest::Test
     other = "$stdout.syswrite(%(other\n)); gets; $stdout.syswrite(%(end\n))"
     told = start_ready(program("$stdout.syswrite(%(ready\n)); gets; exec(#{RbConfig.ruby.dump}, '-e', #{other.dump})"))
     target = Heapline::Attach::Target.new(told.pid, environment).check
-    assert_equal "other\n", told.tell(0)
+    machine = Heapline::Attach::Machine.here
+    code = [target.code.find(machine.system_call), target.code.find(machine.returning), 0]
     call = Heapline::Attach::Call.new(told.pid, target.memory, target.code)
+    assert_equal "other\n", told.tell(0)
     assert_equal :replaced, call.make(target.code.address_of("dlopen"), "none", number: 2, any: true)
     assert_raises(Errno::ESTALE) do
-      machine = Heapline::Attach::Machine.here
-      code = [target.code.find(machine.system_call), target.code.find(machine.returning), 0]
       Heapline::Native.copy_process(told.pid, target.memory, code, nil, nil) { flunk "a copy of another program" }
     end
     ends_as_it_would(told)
