@@ -49,13 +49,24 @@ module Heapline
 
       # Of the core and the graph one is in memory at a time.
       def opened
-        file = Tempfile.create("heapline").binmode
+        file = Tempfile.create("heapline", directory).binmode
         File.unlink(file.path)
-        @core.write_heap(file, contents: @contents)
+        write(file)
         @core.forget
         yield HeapDump.open("/proc/self/fd/#{file.fileno}", index: true, name: @name)
       ensure
         file&.close
+      end
+
+      # Where the graph's lists are, too: /tmp may be in memory.
+      def directory
+        ENV["TMPDIR"].to_s.empty? && File.writable?("/var/tmp") ? "/var/tmp" : Dir.tmpdir
+      end
+
+      def write(file)
+        @core.write_heap(file, contents: @contents)
+      rescue Error => e
+        raise Error, "#{e.message}; make room in #{directory}, or set TMPDIR to another directory"
       end
 
       def of_class(dump, name)
