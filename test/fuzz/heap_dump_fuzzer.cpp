@@ -13,6 +13,7 @@
 #include "../../ext/heapline_heap/dominators.hpp"
 #include "../../ext/heapline_heap/dump.hpp"
 #include "../../ext/heapline_heap/duplicates.hpp"
+#include "../../ext/heapline_heap/edges.hpp"
 #include "../../ext/heapline_heap/graph.hpp"
 #include "../../ext/heapline_heap/line.hpp"
 #include "../../ext/heapline_heap/scan.hpp"
