@@ -184,7 +184,7 @@ class IdleTest < Minitest::Test
   end
 
   def test_who_waits_in_native_code_says_so
-    pid, = start_native("Waiting.epoll", "--blocks")
+    pid, input, = start_native("Waiting.epoll", "--blocks")
     _, err, status = heapline("leaks", pid.to_s, "--timeout", "1")
     assert_equal 3, status.exitstatus
     assert_match(/its main thread waits in waiting\.so, not in Ruby: it answers when that returns/, err)
@@ -192,6 +192,7 @@ class IdleTest < Minitest::Test
       _, err, status = heapline(*words.map(&:to_s), *PATIENTLY)
       assert_predicate status, :success?, err
     end
+    input.close # not before: it would be awake, were this the GC's
   end
 
   def test_a_stopped_process_says_so
