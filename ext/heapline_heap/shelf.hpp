@@ -21,10 +21,6 @@ namespace heapline {
 template <typename T> class Shelf {
   public:
     explicit Shelf(std::shared_ptr<Store> store) : store_(std::move(store)) {}
-    /* What was written elsewhere; then it can be read. Throws Failure, as all that writes. */
-    Shelf(std::shared_ptr<Store> store, Column<T> &&values) : store_(std::move(store)), tail_(std::move(values)) {
-        finish();
-    }
     Shelf(Shelf &&other) noexcept : store_(other.store_) {
         swap(other);
     }
@@ -38,9 +34,6 @@ template <typename T> class Shelf {
         release();
     }
 
-    const std::shared_ptr<Store> &store() const {
-        return store_;
-    }
     size_t size() const {
         return filed_ + tail_.size();
     }
@@ -48,6 +41,7 @@ template <typename T> class Shelf {
         return size() == 0;
     }
 
+    /* Throws Failure, as all that writes. */
     void push_back(const T &value) {
         if (tail_.size() >= room_) turn();
         tail_.push_back(value);

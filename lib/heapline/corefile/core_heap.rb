@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-require "tempfile"
+require "tmpdir"
+require_relative "../files/output_file"
 require_relative "../heap/dominators_command"
 require_relative "../heap/find_command"
 
@@ -49,13 +50,11 @@ module Heapline
 
       # Of the core and the graph one is in memory at a time.
       def opened
-        file = Tempfile.create("heapline", directory).binmode
-        File.unlink(file.path)
-        write(file)
-        @core.forget
-        yield HeapDump.open("/proc/self/fd/#{file.fileno}", index: true, name: @name)
-      ensure
-        file&.close
+        Files::OutputFile.unnamed(directory) do |file|
+          write(file)
+          @core.forget
+          yield HeapDump.open("/proc/self/fd/#{file.fileno}", index: true, name: @name)
+        end
       end
 
       # Where the graph's lists are, too: /tmp may be in memory.

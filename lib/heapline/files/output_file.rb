@@ -111,16 +111,23 @@ module Heapline
                      "the file .gz"
       end
 
-      # What the block writes to a file without a name (File): a binary String. For what writes to a descriptor.
-      def self.read_back
+      # Yields a file without a name (File), which is gone afterwards. directory: nil for that of temporary files.
+      def self.unnamed(directory = nil)
         require "tempfile"
-        file = Tempfile.create("heapline").binmode
+        file = Tempfile.create("heapline", directory).binmode
         File.unlink(file.path)
         yield file
-        file.rewind
-        file.read
       ensure
         file&.close
+      end
+
+      # What the block writes to such a file: a binary String. For what writes to a descriptor.
+      def self.read_back
+        unnamed do |file|
+          yield file
+          file.rewind
+          file.read
+        end
       end
       private_class_method :refuse, :descriptor, :replaceable?, :to_descriptor, :through, :replace, :gzip, :zstd
     end
