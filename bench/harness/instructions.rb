@@ -9,7 +9,8 @@ module Bench
   # What a process does for itself is taken away by a run without the calls.
   class Instructions
     CALLS = %w[pair reallocate usable_size passed].freeze
-    COUNT = 10_000
+    # So many that what a start waits for, some 60,000 instructions on a busy machine, is one a call.
+    COUNT = 50_000
     PROGRAM = File.expand_path("../workloads/native/calls.rb", __dir__)
 
     class Missing < StandardError

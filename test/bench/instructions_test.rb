@@ -14,8 +14,7 @@ module Bench
     LIMITS = { "pair" => 196, "reallocate" => 315, "usable_size" => 1, "passed" => 230 }.freeze
     # Begun late, a usable size has to be looked for: older blocks have no room for a trailer.
     LATE = LIMITS.merge("reallocate" => 350, "usable_size" => 104).freeze
-    # What beginning and ending took is in it, too, by what is waited for: 2 to 6 on a busy machine.
-    ENDED = LIMITS.transform_values { 10 }.freeze
+    ENDED = LIMITS.transform_values { 5 }.freeze
     NOT_BEGUN = { "pair" => 36, "reallocate" => 50, "usable_size" => 33, "passed" => 36 }.freeze
 
     QUIET = { "HEAPLINE" => "quiet" }.freeze
