@@ -8,11 +8,9 @@ module Heapline
     # Names of functions in the libraries that a core's process had loaded, for who asks Places::Functions: only from
     # files of the same builds (Native::CoreFile#names_file).
     class Libraries < Places::Functions
-      # Nothing is fetched by the tool: what servers have comes through --debuginfod. It is given up after five minutes
-      # of processor time, as a damaged file may keep it busy without end.
-      ENVIRONMENT = Places::Symbols::ENVIRONMENT.merge("DEBUGINFOD_URLS" => nil).freeze
+      # The tool is given up after five minutes of processor time, as a damaged file may keep it busy without end.
       CHILD = lambda do |words, input|
-        Open3.capture2(ENVIRONMENT, *words, stdin_data: input, err: File::NULL, rlimit_cpu: 300).first
+        Open3.capture2(Places::Symbols::ENVIRONMENT, *words, stdin_data: input, err: File::NULL, rlimit_cpu: 300).first
       end
 
       # core: Native::CoreFile; wanted: did somebody ask for files of other machines?

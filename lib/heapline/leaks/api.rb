@@ -37,8 +37,9 @@ module Heapline
   # Looking for lost blocks, and reading what was found.
   # @api private
   module Leaks
-    # The input and the output that a program gets as descriptors become its standard ones.
-    SHELL = ["/bin/sh", "-c", 'exec "$0" "$@" <&3 >&4 3<&- 4>&- 2>/dev/null'].freeze
+    # The input and the output that a program gets as descriptors become its standard ones. It asks no servers for debug
+    # information (Places::Symbols::ENVIRONMENT).
+    SHELL = ["/bin/sh", "-c", 'unset DEBUGINFOD_URLS; exec "$0" "$@" <&3 >&4 3<&- 4>&- 2>/dev/null'].freeze
     private_constant :SHELL
 
     class << self

@@ -11,8 +11,10 @@ module Heapline
     class Symbols
       TOOLS = %w[eu-addr2line addr2line llvm-addr2line].freeze
       PACKAGES = "apt-get install binutils, dnf install binutils, apk add binutils, pacman -S binutils"
-      # The preloaded core is not for the tool; nor is its locale.
-      ENVIRONMENT = { "LD_PRELOAD" => nil, "HEAPLINE" => nil, "HEAPLINE_LEAKS" => nil, "LC_ALL" => "C" }.freeze
+      # The preloaded core is not for the tool; nor is its locale. Without DEBUGINFOD_URLS the tool asks no servers: only
+      # `heapline core --debuginfod` does, by itself.
+      ENVIRONMENT = { "LD_PRELOAD" => nil, "HEAPLINE" => nil, "HEAPLINE_LEAKS" => nil, "DEBUGINFOD_URLS" => nil,
+                      "LC_ALL" => "C" }.freeze
       # So many addresses are asked for at once: what is written before anything is read must fit into a pipe.
       BATCH = 2000
       # How the tool is run: its words and its standard input give its output.

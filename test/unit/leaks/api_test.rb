@@ -16,10 +16,12 @@ module Heapline
           trap("CHLD") { puts "a child ended" }
           print Heapline::Leaks.output_beside(["/usr/bin/env", "cat", "-n"], "one\\ntwo\\n" * 1000).lines.last
           p Heapline::Leaks.output_beside(["/no/such/program"], "")
+          p Heapline::Leaks.output_beside(["/usr/bin/env"], "").scan("DEBUGINFOD_URLS")
         RUBY
-        out, err, status = heapline("--quiet", RbConfig.ruby, "-I", TestHelper::LIB, file)
+        out, err, status = heapline("--quiet", RbConfig.ruby, "-I", TestHelper::LIB, file,
+                                    env: { "DEBUGINFOD_URLS" => "http://127.0.0.1:9" })
         assert status.success?, err
-        assert_equal ["  2000\ttwo\n", "\"\"\n"], out.lines
+        assert_equal ["  2000\ttwo\n", "\"\"\n", "[]\n"], out.lines
       end
     end
   end

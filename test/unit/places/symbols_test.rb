@@ -47,6 +47,21 @@ module Heapline
         assert_equal %W[0x1\n0x2\n 0x3\n], asked
       end
 
+      # A tool that asked servers over the network would say so in place of a name.
+      def test_no_servers_are_asked
+        Dir.mktmpdir do |directory|
+          tool = File.join(directory, "eu-addr2line")
+          File.write(tool, "#!/bin/sh\nprintf '0x1\\n%s\\na.c:1\\n' \"${DEBUGINFOD_URLS-nobody}\"\n")
+          File.chmod(0o755, tool)
+          former = ENV.fetch("DEBUGINFOD_URLS", nil)
+          ENV["DEBUGINFOD_URLS"] = "http://127.0.0.1:9"
+          names = Places::Symbols.new({ "PATH" => directory }).names(__FILE__, [1])
+          assert_equal ["nobody"], names[1].map(&:function)
+        ensure
+          ENV["DEBUGINFOD_URLS"] = former
+        end
+      end
+
       def test_without_a_tool_there_are_no_names
         none = Places::Symbols.new({ "PATH" => "/no/such" })
         assert_nil none.tool
