@@ -111,6 +111,7 @@ static VALUE yield_copy(VALUE argument) {
     const struct rbhl_process_copy *copy = copying->copy;
     while (rb_thread_call_without_gvl(await_copy, copying, RUBY_UBF_IO, NULL)) rb_thread_check_ints();
     if (copy->unsafe) return ID2SYM(rb_intern("unsafe"));
+    if (copy->error == EBUSY && copy->busy) return INT2NUM(copy->busy);
     if (copy->error || !copy->copy) rb_syserr_fail(copy->error ? copy->error : ECHILD, NULL);
     return rb_yield_values(4, INT2NUM(copy->copy), threads_of(copy), ULL2NUM(copy->stopped_ns),
                            ULL2NUM(copy->flight_bytes));
@@ -142,7 +143,8 @@ static int open_pipes(struct copying *copying) {
 }
 
 /* Native.copy_process(pid, memory, code, flight, flight_copy) { |copy, threads, stopped_ns, flight_bytes| } -> what the
- * block returns, or :unsafe: no thread was at a place where it could make one. memory: as of inject; code: addresses
+ * block returns, :unsafe: no thread was at a place where it could make one, or the number of a thread that waits in the
+ * kernel, where it cannot be stopped. memory: as of inject; code: addresses
  * there of a system call with a return behind it, of what calls rt_sigreturn, of _exit; flight: IO of its flight file,
  * nil: it has none, and where to copy that. threads: of each its number and user_regs_struct. The copy is there during
  * the block. Raises SystemCallError. */

@@ -79,19 +79,23 @@ static uint32_t interrupt_new(struct rbhl_process_copy *copy, int tasks) {
 }
 
 /* One that has ended has the number 0 from then on. */
-static void await_stop(struct rbhl_stopped_thread *stopped) {
-    if (waitpid(stopped->thread, &stopped->status, __WALL) != stopped->thread || !WIFSTOPPED(stopped->status) ||
-        rbhl_registers_read(stopped->thread, &stopped->registers))
-        stopped->thread = 0;
+static void await_stop(struct rbhl_process_copy *copy, struct rbhl_stopped_thread *stopped, uint64_t since) {
+    const int failed = rbhl_trace_await(stopped->thread, &stopped->status, since);
+    if (failed == -EBUSY) {
+        copy->error = EBUSY;
+        copy->busy = stopped->thread;
+    }
+    if (failed || rbhl_registers_read(stopped->thread, &stopped->registers)) stopped->thread = 0;
 }
 
 static void stop_all(struct rbhl_process_copy *copy) {
+    const uint64_t begin = rbhl_now();
     char path[32];
     snprintf(path, sizeof(path), "/proc/%d/task", (int)copy->pid);
     const int tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tasks < 0) copy->error = errno == ENOENT ? ESRCH : errno;
     for (uint32_t known = 0; !copy->error && interrupt_new(copy, tasks);)
-        for (; known < copy->thread_count; known++) await_stop(&copy->threads[known]);
+        for (; known < copy->thread_count; known++) await_stop(copy, &copy->threads[known], begin);
     if (tasks >= 0) close(tasks);
 }
 

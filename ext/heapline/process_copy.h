@@ -27,6 +27,7 @@ struct rbhl_process_copy {
     /* told: */
     int error;  /* errno; 0: there is a copy */
     int unsafe; /* no thread was at a place where it could make one */
+    pid_t busy; /* 0, or with EBUSY a thread that waits in the kernel and could not be stopped */
     pid_t copy;
     uint64_t stopped_ns; /* from the first thread's stop to the last one's going on */
     uint64_t flight_bytes;

@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LONGEST_S = 5, STATUS_BYTES = 8192 };
+enum { LONGEST_S = 5, STATUS_BYTES = 8192, IN_KERNEL_NS = 100000000 };
+
+static const struct timespec PAUSE = {0, 20000};
 
 uint64_t rbhl_now(void) {
     struct timespec time;
@@ -61,14 +63,32 @@ int rbhl_has_signal(pid_t thread) {
     return (pending & ~mask_of(text, "\nSigBlk:")) != 0;
 }
 
+static int waits_in_kernel(pid_t thread) {
+    char text[128];
+    const char *state = rbhl_read_proc(thread, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
+    return state && state[1] == ' ' && state[2] == 'D';
+}
+
+int rbhl_trace_await(pid_t thread, int *status, uint64_t since) {
+    pid_t found;
+    while ((found = waitpid(thread, status, __WALL | WNOHANG)) == 0) {
+        if (rbhl_now() - since > IN_KERNEL_NS && waits_in_kernel(thread)) return -EBUSY;
+        nanosleep(&PAUSE, NULL);
+    }
+    return found == thread && WIFSTOPPED(*status) ? 0 : -ESRCH;
+}
+
 int rbhl_trace_stop(pid_t thread, int *status) {
+    *status = 0;
     if (ptrace(PTRACE_SEIZE, thread, NULL, NULL)) return -errno;
     if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL)) return -errno;
-    if (waitpid(thread, status, __WALL) != thread || !WIFSTOPPED(*status)) return -ESRCH;
+    const int failed = rbhl_trace_await(thread, status, rbhl_now());
+    if (failed) return failed == -EBUSY ? -EAGAIN : failed;
     return *status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(*status) == SIGTRAP ? 0 : -EAGAIN;
 }
 
 void rbhl_trace_let_go(pid_t thread, int status) {
+    if (!status) waitpid(thread, &status, __WALL | WNOHANG); /* it has stopped since */
     ptrace(PTRACE_DETACH, thread, NULL, (void *)(uintptr_t)(status >> 16 ? 0 : WSTOPSIG(status)));
 }
 

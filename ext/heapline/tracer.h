@@ -29,8 +29,12 @@ int rbhl_trace_end(pid_t tracer);
 /* In that child: for so many seconds more; 0: as long as its caller wants it. */
 void rbhl_trace_for(unsigned seconds);
 
-/* In that child: stop the thread, 0 or -errno; `*status` is for letting go. -EAGAIN: it stopped for something else. */
+/* In that child: stop the thread, 0 or -errno; `*status` is for letting go. -EAGAIN: it stopped for something else, or
+ * it did not stop (see below). */
 int rbhl_trace_stop(pid_t thread, int *status);
+/* The stop of a thread that was told to `since` (rbhl_now): 0, -ESRCH, or -EBUSY: for 0.1 s it has waited in the kernel
+ * where nothing can stop it, for a child of vfork or a device. It stops later; the tracer's end lets it go, too. */
+int rbhl_trace_await(pid_t thread, int *status, uint64_t since);
 /* A signal that was on its way goes with it. */
 void rbhl_trace_let_go(pid_t thread, int status);
 

@@ -358,7 +358,7 @@ class AttachRefusedTest < Minitest::Test
   end
 
   def test_programs_that_take_no_library_or_cannot_be_stopped
-    program = NativePrograms.program("asleep", "-static", "-w")
+    program = NativePrograms.program("asleep", "-static", "-w", "-pthread")
     assert_match(/is linked statically: .*start it with heapline/, refusal(start_asleep(program)))
     waits = Process.spawn(plain_environment, program, "child", pgroup: true)
     await("it does not wait for its child") { refusal(waits).include?("waits in the kernel") }

@@ -140,6 +140,43 @@ class DumpTest < Minitest::Test
     end
   end
 
+  # Where a thread waits in vfork, until its child begins a program or ends, there can be no copy, and its other threads
+  # do not wait for that.
+  def test_one_whose_thread_cannot_be_stopped
+    asleep_in_thread do |pid, thread, reader|
+      before = now
+      assert_equal ["process #{pid} (asleep) cannot be copied: its thread #{thread} waits in the kernel, for a " \
+                    "device or a child (state D), where nothing can stop it; try again later\n", 3],
+                   refusal("--timeout", "0.5", "-o", path("it"), pid.to_s)
+      assert_operator now - before, :<, 4
+      assert_equal %w[S D], [state(pid), state(thread)]
+      waiting = Thread.new { heapline("dump", *PATIENTLY, "-o", path("it"), pid.to_s).last.exitstatus }
+      limit = now + 5 # it stops the process for a tenth of a second; who misses that kills the child late
+      Thread.pass until state(pid) == "t" || now > limit
+      Process.kill(:KILL, File.read("/proc/#{pid}/task/#{thread}/children").to_i)
+      assert_equal ["went on\n", 0], [reader.gets, waiting.value]
+    end
+  end
+
+  def now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+
+  def asleep_in_thread
+    reader, writer = IO.pipe
+    pid = Process.spawn(plain_environment, NativePrograms.program("asleep", "-pthread"), "thread", out: writer,
+                                                                                                   pgroup: true)
+    writer.close
+    thread = nil
+    await("no thread waits for its child") do
+      thread = Dir.children("/proc/#{pid}/task").map(&:to_i).find { |one| state(one) == "D" }
+    end
+    yield pid, thread, reader
+  ensure
+    Process.kill(:KILL, -pid)
+    Process.wait(pid)
+  end
+
   def copies(pid)
     File.read("/proc/#{pid}/task/#{pid}/children").split.map(&:to_i)
   end

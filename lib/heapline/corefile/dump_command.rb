@@ -67,11 +67,26 @@ module Heapline
         limit = Clock.now + @options.fetch(:timeout, TIMEOUT)
         @target = Attach::Target.new(pid, @env).check_stoppable(limit)
         with_flight(pid) do |flight|
-          sleep PAUSE while (done = copy(flight)) == :unsafe && Clock.now < limit
-          refuse("came to no safe moment (its threads are in signal handlers); try again") if done == :unsafe
+          while (obstacle = copy(flight))
+            wait(obstacle, limit)
+          end
         end
       rescue SystemCallError => e
         refuse("cannot be copied: #{REASONS.fetch(e.class) { Error.reason(e) }}")
+      end
+
+      # obstacle: :unsafe, or a thread that waits in the kernel; all others run on until it comes back.
+      def wait(obstacle, limit)
+        loop do
+          refuse_for(obstacle) if Clock.now >= limit
+          sleep PAUSE
+          break unless obstacle.is_a?(Integer) && Accounting::ProcessIdentity.stat(obstacle)&.first == "D"
+        end
+      end
+
+      def refuse_for(obstacle)
+        refuse("came to no safe moment (its threads are in signal handlers); try again") if obstacle == :unsafe
+        refuse("cannot be copied: its thread #{obstacle} #{Attach::Target::STATES["D"]}")
       end
 
       def refuse(reason)

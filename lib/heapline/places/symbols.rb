@@ -11,8 +11,8 @@ module Heapline
     class Symbols
       TOOLS = %w[eu-addr2line addr2line llvm-addr2line].freeze
       PACKAGES = "apt-get install binutils, dnf install binutils, apk add binutils, pacman -S binutils"
-      # The preloaded core is not for the tool; nor is its locale. Without DEBUGINFOD_URLS the tool asks no servers: only
-      # `heapline core --debuginfod` does, by itself.
+      # The preloaded core is not for the tool; nor is its locale. Without DEBUGINFOD_URLS it asks no servers, which
+      # `heapline core --debuginfod` does by itself.
       ENVIRONMENT = { "LD_PRELOAD" => nil, "HEAPLINE" => nil, "HEAPLINE_LEAKS" => nil, "DEBUGINFOD_URLS" => nil,
                       "LC_ALL" => "C" }.freeze
       # So many addresses are asked for at once: what is written before anything is read must fit into a pipe.
