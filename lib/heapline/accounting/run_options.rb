@@ -71,7 +71,7 @@ module Heapline
           name, value = entry.split(":", 2)
           option = KEYS[name.strip.to_sym] || raise(UsageError, "HEAPLINE: no such key: #{name.inspect}; it knows " \
                                                                 "#{KEYS.keys.join(", ")}")
-          [option.key, convert(option, value && decode(value))]
+          [option.key, Figures::Typed.named(option.key) { convert(option, value && decode(value)) }]
         end
       rescue UsageError => e
         raise UsageError, e.message.start_with?("HEAPLINE") ? e.message : "HEAPLINE: #{e.message}"

@@ -31,9 +31,9 @@ module Heapline
       # so). loading: only what loading code took, by gem where nothing else is said. tag: only what has this tag, or
       # with "(no tag)" none. memory: Processes::ProcessMemory or nil. ledger: Processes::Ledger or nil. directory:
       # paths in it are shown relative to it.
-      # more: the commands that show more, an Array of [command, why].
+      # more: the commands that show more, an Array of [command, why]. all: what shows all rows, as the reader types it.
       def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, loading: false, tag: nil, memory: nil,
-                     ledger: nil, directory: nil, more: [], env: ENV)
+                     ledger: nil, directory: nil, more: [], all: "--top 0", env: ENV)
         @column = Figures::SiteFigures.fetch(sort)
         @selection = Table::Selection.new(top: top, sort: @column.figure, min: min)
         @by = by || (:gem if loading)
@@ -44,6 +44,7 @@ module Heapline
         @ledger = ledger
         @directory = directory
         @more = more
+        @all = all
         @env = env
       end
 
@@ -121,7 +122,7 @@ module Heapline
         rows = @by && @by != :location ? listing.shown : with_functions(listing.shown, snapshot)
         [*Table::Rows.new(rows, sort: @column.key, terminal: @terminal, directory: @directory,
                                 columns: columns(rows, snapshot)).lines,
-         "  #{@terminal.style(listing.summary("site", @by), :dim)}"]
+         "  #{@terminal.style(listing.summary("site", @by, all: @all), :dim)}"]
       end
 
       # Native code's rows have the names of functions; of a Ruby program the VM's own.
@@ -151,7 +152,7 @@ module Heapline
         return [] unless objects?(snapshot)
 
         Objects::Lines.new(@terminal, top: @selection.top, sort: @column.key, min: @selection.min, by: @by,
-                                      directory: @directory).lines(snapshot.objects, snapshot)
+                                      directory: @directory, all: @all).lines(snapshot.objects, snapshot)
       end
 
       # Objects are made by the VM alone: they have no library.

@@ -63,9 +63,18 @@ module Heapline
           options.separator ""
           options.separator "#{self.class::SUMMARY}."
           options.separator ""
-          define(options)
+          define(options.extend(Naming))
         end
       end
+
+      # Of an OptionParser: who reads a value need not know whose it is.
+      module Naming
+        def on(*words, &block)
+          name = words.grep(/\A--/).first.to_s[/\A--[\w-]+/]
+          super { |value| Figures::Typed.named(name) { block.call(value) } }
+        end
+      end
+      private_constant :Naming
 
       private
 

@@ -8,13 +8,14 @@ module Heapline
     # The Ruby objects of a snapshot for people: totals, and the table by class and line with the malloc figures of the
     # same line.
     class Lines
-      # top, sort (a key of SiteFigures), min, directory: as for Text. by: nil, or :class, :gem, :file, :tag.
-      def initialize(terminal, top:, sort:, min:, by: nil, directory: nil)
+      # top, sort (a key of SiteFigures), min, directory, all: as for Text. by: nil, or :class, :gem, :file, :tag.
+      def initialize(terminal, top:, sort:, min:, by: nil, directory: nil, all: "--top 0")
         @terminal = terminal
         @column = ObjectFigures.fetch(sort)
         @selection = Table::Selection.new(top: top, sort: @column.figure, min: min)
         @by = by
         @directory = directory
+        @all = all
       end
 
       # Lines without line ends. malloc: the Snapshot's sites (SiteCollection) that are shown beside them.
@@ -23,7 +24,7 @@ module Heapline
         return [*totals(objects), "  no object was made"] if listing.all.empty?
 
         [*totals(objects), "", *table(listing.shown, malloc),
-         "  #{@terminal.style(listing.summary("site", @by), :dim)}"]
+         "  #{@terminal.style(listing.summary("site", @by, all: @all), :dim)}"]
       end
 
       private

@@ -23,6 +23,7 @@ module Heapline
       SCREEN = { "COLUMNS" => "160", "LANG" => "C.UTF-8" }.freeze
       # Rows of text and pages unless the query says how many.
       ROWS = 50
+      ALL = "?top=0" # of the query: all rows
       # Locations of each process that become series of their own.
       SERIES = 20
       SECONDS = (1..300)
@@ -133,7 +134,7 @@ module Heapline
         when "json" then json(snapshot)
         when "csv" then written(snapshot, "csv", figures(0).merge(by: @query.by))
         else written(snapshot, "txt", { top: @query.top(ROWS), sort: @query.column.key, min: @query.min,
-                                        by: @query.by, memory: memory, ledger: ledger, env: SCREEN })
+                                        by: @query.by, memory: memory, ledger: ledger, all: ALL, env: SCREEN })
         end
       end
 

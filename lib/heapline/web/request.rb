@@ -69,11 +69,11 @@ module Heapline
 
       # Rows; `usual` where nothing is said.
       def top(usual)
-        @params.key?("top") ? Figures::Typed.count(@params["top"]) : usual
+        Figures::Typed.named("top") { @params.key?("top") ? Figures::Typed.count(@params["top"]) : usual }
       end
 
       def min
-        @params.key?("min") ? Figures::Typed.bytes(@params["min"]) : 0
+        Figures::Typed.named("min") { @params.key?("min") ? Figures::Typed.bytes(@params["min"]) : 0 }
       end
 
       # Column by whose figures is sorted.

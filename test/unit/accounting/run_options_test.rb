@@ -25,8 +25,9 @@ module Heapline
       end
 
       def test_wrong_values
-        { "top:x" => /not a number/, "sort:size" => /no such sort key.*growth/, "min:1T" => /not a size/,
-          "quiet:yes" => /takes no value/, "output" => /needs a value/, "top:" => /needs a value/ }
+        { "top:x" => /\AHEAPLINE: top: not a number: "x"\z/, "sort:size" => /no such sort key.*growth/,
+          "min:1T" => /not a size/, "quiet:yes" => /takes no value/, "output" => /needs a value/,
+          "top:" => /needs a value/ }
           .each do |text, message|
           error = assert_raises(UsageError) { RunOptions.from_env(text) }
           assert_match(/\AHEAPLINE: /, error.message)

@@ -28,8 +28,9 @@ module Heapline
       end
 
       def test_wrong_values
-        { ["--every", "0"] => /not a time/, ["--every", "soon"] => /not a time/, ["--rss", "x"] => /not a size/,
-          ["--top", "x"] => /not a number/ }.each do |words, message|
+        { ["--every", "0"] => /: --every: not a time/, ["--every", "soon"] => /: --every: not a time/,
+          ["--rss", "x"] => /: --rss: not a size/,
+          ["--top", "x"] => /heapline: --top: not a number/ }.each do |words, message|
           result = heapline("log", *words, "1")
           assert_equal 2, result.status
           assert_match message, result.err

@@ -64,6 +64,12 @@ module Heapline
         assert_equal [nil, "libxml2.so.2"], (gems.map { |group| group["library"] })
       end
 
+      # Who reads over HTTP has a URL and no command line.
+      def test_what_shows_all_rows_is_a_query
+        body = ask(query: "top=1", of: Fake.new(leaky_objects)) { |answers| answers.each(format: "txt") }.body
+        assert_equal [2, 0], [body.scan(/, 1 shown; all: \?top=0$/).size, body.scan("--top").size], body
+      end
+
       def test_one_location_however_it_is_written
         ["/app/leak.rb:12", "%2Fapp%2Fleak.rb:12", "app/leak.rb:12"].each do |location|
           body = ask(accept: "application/json") { |answers| answers.at(location: location) }.body

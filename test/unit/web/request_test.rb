@@ -57,6 +57,7 @@ module Heapline
           query = Query.new(name.to_s => value)
           error = assert_raises(UsageError) { [query.top(1), query.min, query.column, query.by] }
           refute_includes error.message, "\e"
+          assert_match(/\A#{name}[:=]/, error.message)
         end
         [nil, "", "0", "11", "1.5", "1" * 50].each do |text|
           assert_raises(UsageError) { Query.new("seconds" => text).seconds(1..10) }
