@@ -25,7 +25,8 @@ enum : uint64_t {
     T_ZOMBIE = 0x1d,
     T_MOVED = 0x1e,
     NOT_EMBEDDED = 1 << 13, /* of strings; of arrays: embedded */
-    LEAST_PAGE = 1 << 14,   /* of Ruby 3.1; later ones have this four times */
+    LEAST_PAGE = 1 << 14,   /* of Ruby 3.1 */
+    LARGER_PAGE = 1 << 16,  /* of later ones */
     DESCRIPTION = 96,       /* bytes of it that are looked at */
     COUNTS = 24,            /* likewise, for the size and the number of slots */
     PAGE_HEAD = 256,
@@ -98,22 +99,27 @@ void RubyHeap::forget_blocks() {
 
 /* ---- the pages ---- */
 
+/* Anything in memory may look like a page of the other size; the size that more places have is Ruby's. */
 void RubyHeap::find_pages(const Job &job) {
-    for (const uint64_t bytes : {LEAST_PAGE * 4, LEAST_PAGE * 1}) {
-        size_t step = 0;
-        for (const Image::Segment &segment : image_.segments()) {
-            if (!segment.writable) continue;
-            Page page;
-            for (uint64_t at = (segment.begin + bytes - 1) & ~(bytes - 1);
-                 at < segment.end && segment.end - at >= bytes; at += bytes) {
-                job.check(++step);
-                at = std::max(at, image_.behind_hole(at) & ~(bytes - 1));
-                if (segment.end - at >= bytes && read_page(at, bytes, page)) pages_.push_back(page);
-            }
+    std::vector<Page> larger;
+    Page page;
+    size_t step = 0;
+    for (const Image::Segment &segment : image_.segments()) {
+        if (!segment.writable) continue;
+        for (uint64_t at = (segment.begin + LEAST_PAGE - 1) & ~(LEAST_PAGE - 1);
+             at < segment.end && segment.end - at >= LEAST_PAGE; at += LEAST_PAGE) {
+            job.check(++step);
+            at = std::max(at, image_.behind_hole(at) & ~(LEAST_PAGE - 1));
+            if (segment.end - at < LEAST_PAGE) break;
+            if (read_page(at, LEAST_PAGE, page)) pages_.push_back(page);
+            if (at % LARGER_PAGE == 0 && segment.end - at >= LARGER_PAGE && read_page(at, LARGER_PAGE, page))
+                larger.push_back(page);
         }
-        page_bytes_ = bytes;
-        if (found()) return;
     }
+    page_bytes_ = LEAST_PAGE;
+    if (larger.size() < pages_.size()) return;
+    page_bytes_ = LARGER_PAGE;
+    pages_.swap(larger);
 }
 
 /* By H1. */

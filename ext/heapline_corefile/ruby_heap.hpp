@@ -4,6 +4,7 @@
  * symbol or a version, what is looked for proves itself. (Ruby 3.1 to 4.1.)
  *
  * H1  A page of the heap leads to its description, which leads back to where its slots begin, and these fill the page.
+ *     All pages are of the size that most places have.
  * H2  Where a class keeps its name is where most classes have a string that is a constant's name.
  * H3  A thread leads to its execution context, which leads back to it, and its frames lie in its own stack.
  * H4  No more memory is taken for it than for eight million blocks and a million classes; what is above is left out.

@@ -13,6 +13,7 @@ class CoreHoldersTest < Minitest::Test
   # each other. libc's file is mapped a second time, below the arena of the thread that asked for them, as Ruby maps it
   # to write its report of a crash. Ruby's memory has words of which one half was written over by a small number; with
   # the other half they may lead into the first megabytes of an arena, which are used here for what is not looked for.
+  # And there is what looks like one page of Ruby's heap, of a size that this Ruby does not have.
   LIBRARY = <<~C.freeze
     #define _GNU_SOURCE
     #include <dlfcn.h>
@@ -26,6 +27,13 @@ class CoreHoldersTest < Minitest::Test
         Dl_info libc;
         if (dladdr((void *)qsort, &libc))
             mmap((char *)arena - (1 << 24), 4096, PROT_READ, MAP_SHARED, open(libc.dli_fname, O_RDONLY | O_CLOEXEC), 0);
+    }
+    static void plant_false_page(uintptr_t bytes) {
+        char *room = mmap(NULL, bytes * 3, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        uintptr_t *page = (void *)(((uintptr_t)room + bytes - 1) & -bytes), *description = page + bytes / 8;
+        page[0] = (uintptr_t)description;
+        description[0] = 40 | (bytes - 16 - 64) / 40 << 16;
+        description[1] = (uintptr_t)page + 16;
     }
     static void *plant(void *none) {
         for (int i = 0; i < 40; i++) first[i] = calloc(1, 100000);
@@ -41,6 +49,8 @@ class CoreHoldersTest < Minitest::Test
     }
     #{PLANTING}
     __attribute__((constructor)) static void begin(void) {
+        plant_false_page(1 << 16);
+        plant_false_page(1 << 14);
         plant_apart();
     }
   C
