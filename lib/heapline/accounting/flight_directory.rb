@@ -113,14 +113,35 @@ module Heapline
       # belongs to the process's own user is trusted, and what nobody else can write to. true: there is one more.
       def look_elsewhere(pid)
         mapped = File.foreach("/proc/#{pid}/maps", encoding: Encoding::BINARY).filter_map { |line| line[PLACE, :place] }
-        fresh = mapped.uniq.map { |place| seen_from_here(pid, place) }
-        fresh.reject! { |place| [path, *@elsewhere].any? { |known| File.identical?(known, place) } }
         user = File.stat("/proc/#{pid}").uid
-        fresh.select! { |place| trusted?(place, user) && names(place).any? }
+        known = [path, *@elsewhere].map { |place| identity(place) }
+        fresh = mapped.uniq.filter_map { |place| fresh_place(pid, place, user, known) }
         @elsewhere.concat(fresh)
         fresh.any?
       rescue SystemCallError, FlightError
         false
+      end
+
+      # Path of the directory from here, nil if it is known already, not trusted, or has no files. A process in a
+      # container sees other files; which directory it is, its device and inode say. known: those that are.
+      def fresh_place(pid, place, user, known)
+        status = File.lstat(there = "/proc/#{pid}/root#{place}")
+        found = [status.dev, status.ino]
+        return if known.include?(found) || !trusted?(status, user)
+
+        place = there unless identity(place) == found
+        return if names(place).empty?
+
+        known << found
+        place
+      end
+
+      # nil: there is none.
+      def identity(place)
+        status = File.stat(place)
+        [status.dev, status.ino]
+      rescue SystemCallError
+        nil
       end
 
       # nil: it is gone, or somebody else's.
@@ -130,13 +151,7 @@ module Heapline
         nil
       end
 
-      # A process in a container sees other files.
-      def seen_from_here(pid, place)
-        File.identical?("/proc/#{pid}/root#{place}", place) ? place : "/proc/#{pid}/root#{place}"
-      end
-
-      def trusted?(place, user)
-        status = File.lstat(place)
+      def trusted?(status, user)
         status.directory? && status.uid == user && status.mode.nobits?(0o022)
       end
 

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "fiddle"
 require "heapline/accounting/flight_directory"
 
 module Heapline
@@ -52,6 +53,31 @@ module Heapline
           error = assert_raises(FlightError) { FlightDirectory.new({ "HEAPLINE_DIR" => path }).fetch(1) }
           assert_match(/ps` lists the counted processes, such as #{mine.pid}\z/, error.message)
         end
+      end
+
+      # One directory is one, whatever it is called; what others can write to is none.
+      def test_a_process_that_has_its_file_elsewhere
+        mine = ProcessIdentity.of(Process.pid)
+        name = "#{mine.pid}-#{mine.start_ticks}.flight"
+        libm = File.read("/proc/self/maps")[%r{/\S+/libm[.-]\S+}]
+        in_directory do |elsewhere|
+          FileUtils.cp(libm, file = File.join(elsewhere, name))
+          Fiddle.dlopen(file)
+          in_directory do |usual|
+            File.symlink(elsewhere, link = File.join(usual, "link"))
+            assert_equal [file], found(mine.pid, usual)
+            assert_equal [File.join(link, name)], found(mine.pid, link)
+            File.chmod(0o777, elsewhere)
+            assert_empty found(mine.pid, usual)
+          end
+        end
+      end
+
+      # Paths of all its files that are known when its mappings were looked at twice.
+      def found(pid, path)
+        directory = FlightDirectory.new({ "HEAPLINE_DIR" => path })
+        2.times { directory.send(:look_elsewhere, pid) }
+        directory.entries.map(&:path)
       end
 
       def test_prune_keeps_the_newest_and_the_living
