@@ -20,6 +20,7 @@
 
 #include "../heapline_core/platform/platform.h"
 #include "bindings.h"
+#include "tracer.h"
 #include "vm_access.h"
 
 enum { STACK_BYTES = 256 * 1024, LONGEST_S = 3600, FIRST_FD = 3, NICENESS = 5 };
@@ -132,12 +133,6 @@ __attribute__((noreturn)) static void be_the_twin(const struct request *request)
 
 /* ---- in the program ---- */
 
-static uint64_t now_ns(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* The attendant's last word is the status: it ends right behind that. */
 static int has_ended(void) {
     const int told = twin.status && __atomic_load_n(twin.status, __ATOMIC_ACQUIRE) != -1;
@@ -213,7 +208,7 @@ static void at_the_first_page(void *request) {
 }
 
 struct rbhl_twin rbhl_twin_make(void (*run)(void *, int), void *argument, int fd, int gc, int32_t *status) {
-    const uint64_t began = now_ns();
+    const uint64_t began = rbhl_now();
     const int saved = errno;
     struct request request = {run, argument, fd, 0};
     struct rbhl_twin made = {0, 0, 0};
@@ -227,7 +222,7 @@ struct rbhl_twin rbhl_twin_make(void (*run)(void *, int), void *argument, int fd
     made.error = rbhl_vm_pause(at_the_first_page, &request);
     made.pid = !made.error && twin.pid > 0 ? twin.pid : 0;
     if (!made.error) made.error = twin.error;
-    made.pause_ns = now_ns() - began;
+    made.pause_ns = rbhl_now() - began;
     errno = saved;
     return made;
 }

@@ -306,7 +306,6 @@ static void open_word(struct walk *walk, const struct hl_loaded_object *object, 
     if (to_bind && !definition->below) return; /* it comes to malloc by itself */
     if (!to_bind && !(definition->below && hl_in_range(definition->home, value)) &&
         !(definition->is_operator && leads_to_cxx(walk->survey, value))) {
-        figures.left++;
         note_left(object);
         return;
     }
@@ -457,7 +456,7 @@ static void walk_once(const struct survey *survey, struct walk *walk, struct not
     *walk = (struct walk){
         .survey = survey, .from = all ? 0 : done_objects, .notes = all ? fresh : &notes, .own = survey->own};
     if (!make_room(walk->notes, all ? notes.record_limit : 0, survey->objects)) return;
-    if (all) figures.left = 0, figures.left_names[0] = 0;
+    if (all) figures.left_names[0] = 0;
     dl_iterate_phdr(open_object, walk);
     if (walk->changed_meanwhile) return;
     if (all) {
@@ -475,10 +474,7 @@ static void walk_through(const struct survey *survey, struct walk *walk) {
     uint32_t place = 0;
     walk_once(survey, walk, &fresh);
     while (walk->full && !walk->changed_meanwhile) {
-        if (!make_room(&fresh, notes.record_limit * 2, survey->objects)) {
-            figures.left += walk->full;
-            break;
-        }
+        if (!make_room(&fresh, notes.record_limit * 2, survey->objects)) break;
         done_objects = 0;
         walk_once(survey, walk, &fresh);
     }

@@ -21,7 +21,6 @@
 
 struct hl_word_figures {
     uint32_t words;       /* that hold our definitions */
-    uint32_t left;        /* words that lead elsewhere: to an allocator of the object's own */
     char left_names[512]; /* of the objects that call or hold another allocator, without folders, parted by newlines */
 };
 struct hl_word_figures hl_word_figures(void);

@@ -444,12 +444,11 @@ struct hl_flight_header {
     uint64_t older_frees;
     uint64_t older_bytes_freed;
     uint64_t stopped_ns; /* CLOCK_REALTIME when counting ended while the process went on; 0: it did not */
-    /* Of a process that was not preloaded: what calls another allocator than the one below us, and so is not counted.
-     */
-    uint32_t uncovered_words; /* addresses of functions that it calls */
-    char uncovered[512];      /* names of the libraries, parted by newlines, cut */
-
     uint32_t left_files; /* page of the names of its children's files (left_files.c); 0: there was no child yet */
+
+    /* Of a process that was not preloaded: names of the libraries that call another allocator than the one below us,
+     * and so are not counted, parted by newlines, cut. */
+    char uncovered[512];
 };
 
 enum hl_attribution {

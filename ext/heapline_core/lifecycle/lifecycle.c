@@ -474,7 +474,6 @@ static int begin_again(void) {
 
 static void note_uncovered(const struct hl_word_figures *figures) {
     hl_text(hl_flight.header->uncovered, sizeof(hl_flight.header->uncovered), "%s", figures->left_names);
-    hl_flight.header->uncovered_words = figures->left;
 }
 
 int hl_lifecycle_start(const char *options) {
