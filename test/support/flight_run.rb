@@ -58,6 +58,12 @@ module FlightRun
     super
   end
 
+  # A signal that ends the tests keeps teardown from removing it. Children of theirs that were forked leave it alone.
+  def self.leave_nothing(path)
+    tests = Process.pid
+    at_exit { FileUtils.rm_rf(path) if Process.pid == tests }
+  end
+
   # A directory of this test's own, in memory where that is possible.
   def workplace
     @workplace ||= new_directory
@@ -66,6 +72,7 @@ module FlightRun
   def new_directory
     base = File.writable?("/dev/shm") ? "/dev/shm" : Dir.tmpdir
     path = File.realpath(Dir.mktmpdir("heapline-test", base))
+    FlightRun.leave_nothing(path)
     (@workplaces ||= []) << path
     path
   end
