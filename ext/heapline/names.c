@@ -78,9 +78,36 @@ static int variable(ID id, VALUE value, st_data_t data) {
     return ST_CONTINUE;
 }
 
-static void constant(ID id, VALUE value, void *data) {
-    const char *name = rb_id2name(id);
-    if (name) add_word(data, value, name);
+static void constant(const struct rbhl_constant *constant, void *data) {
+    const char *name = rb_id2name(constant->name);
+    if (name) add_word(data, constant->value, name);
+}
+
+/* Is it by this constant that the class or module has its name? Others may refer to it, too. */
+static int names_it(const struct rbhl_constant *constant, VALUE holder) {
+    const VALUE whole = rb_mod_name(constant->value), space = holder == rb_cObject ? Qnil : rb_mod_name(holder);
+    const char *name = rb_id2name(constant->name);
+    if (!name || !RB_TYPE_P(whole, T_STRING) || (holder != rb_cObject && !RB_TYPE_P(space, T_STRING))) return 0;
+    const size_t outer = RB_NIL_P(space) ? 0 : (size_t)RSTRING_LEN(space), all = (size_t)RSTRING_LEN(whole);
+    const size_t begin = outer ? outer + 2 : 0, own = strlen(name);
+    const char *text = RSTRING_PTR(whole);
+    if (all != begin + own || memcmp(text + begin, name, own) != 0) return 0;
+    return !outer || (memcmp(text, RSTRING_PTR(space), outer) == 0 && memcmp(text + outer, "::", 2) == 0);
+}
+
+/* Where a class was defined is where the constant that names it was given its value. */
+static void definition(const struct rbhl_constant *constant, void *data) {
+    struct names *names = data;
+    const int is_module = RB_TYPE_P(constant->value, T_CLASS) || RB_TYPE_P(constant->value, T_MODULE);
+    if (!is_module || !RB_TYPE_P(constant->file, T_STRING) || constant->line <= 0) return;
+    if (!names_it(constant, names->holder)) return;
+    rbhl_json_open(&names->json, NULL, '{');
+    rbhl_json_text(&names->json, "type", "HEAPLINE_CLASS", 14);
+    rbhl_json_address(&names->json, "address", constant->value);
+    rbhl_json_text(&names->json, "path", RSTRING_PTR(constant->file), (size_t)RSTRING_LEN(constant->file));
+    rbhl_json_number(&names->json, "lineno", (uint64_t)constant->line);
+    rbhl_json_line_end(&names->json);
+    names->lines++;
 }
 
 /* ---- collections ---- */
@@ -203,6 +230,7 @@ static void names_of(struct names *names, VALUE object) {
         by_type(names, object);
     }
     finish(names);
+    if (type == T_CLASS || type == T_MODULE) rbhl_vm_each_constant(object, definition, names);
 }
 
 static int page(void *start, void *end, size_t stride, void *data) {

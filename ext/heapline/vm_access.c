@@ -291,18 +291,19 @@ unsigned rbhl_vm_code_column(VALUE code) {
 /* ---- constants ---- */
 
 struct constants {
-    void (*found)(ID, VALUE, void *);
+    void (*found)(const struct rbhl_constant *, void *);
     void *data;
 };
 
 static int each_constant(st_data_t name, st_data_t entry, st_data_t argument) {
     const struct constants *constants = (const struct constants *)argument;
-    const VALUE value = AT(VALUE, entry, CONSTANT_VALUE);
-    if (!RB_SPECIAL_CONST_P(value)) constants->found((ID)name, value, constants->data);
+    const struct rbhl_constant constant = {(ID)name, AT(VALUE, entry, CONSTANT_VALUE), AT(VALUE, entry, CONSTANT_FILE),
+                                           AT(int, entry, CONSTANT_LINE)};
+    if (!RB_SPECIAL_CONST_P(constant.value)) constants->found(&constant, constants->data);
     return ST_CONTINUE;
 }
 
-void rbhl_vm_each_constant(VALUE module, void (*found)(ID, VALUE, void *), void *data) {
+void rbhl_vm_each_constant(VALUE module, void (*found)(const struct rbhl_constant *, void *), void *data) {
     struct constants constants = {found, data};
     st_table *table = known && rb_mod_const_at ? rb_mod_const_at(module, NULL) : NULL;
     if (!table) return;

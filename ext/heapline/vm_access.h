@@ -72,8 +72,15 @@ void *rbhl_vm_code_body(VALUE code);
 VALUE rbhl_vm_code_parent(VALUE code);
 unsigned rbhl_vm_code_column(VALUE code);
 
+/* A constant, and where it was given its value; file: a String, or something else where Ruby does not know. */
+struct rbhl_constant {
+    ID name;
+    VALUE value, file;
+    int line;
+};
+
 /* The constants that a module itself has, without loading any. */
-void rbhl_vm_each_constant(VALUE module, void (*found)(ID name, VALUE value, void *data), void *data);
+void rbhl_vm_each_constant(VALUE module, void (*found)(const struct rbhl_constant *constant, void *data), void *data);
 
 /* 1 for a Thread, a Fiber; by what they are, not by what their classes say. */
 int rbhl_vm_is_thread(VALUE object);

@@ -39,7 +39,9 @@ enum {
     ENV_EP = 16,
     PROC_SELF = 0,
     PROC_TYPE = 24, /* of its block: 0 iseq, 1 ifunc */
+    CONSTANT_LINE = 4,
     CONSTANT_VALUE = 8,
+    CONSTANT_FILE = 16,
     HEAP_PAGE_BYTES = VERSION < 302 ? 16384 : 65536,
     IMEMO_KIND = 15, /* mask */
     IMEMO_ENV = 0,

@@ -31,6 +31,7 @@ struct Owner {
         std::vector<std::pair<std::string, Figures>> groups;
         std::vector<Duplicates::Value> values;
         std::vector<std::string> labels;
+        std::vector<Place> places;
         std::vector<Code> code;
         std::unique_ptr<Comparison> comparison;
         std::string text;

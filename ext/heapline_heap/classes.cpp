@@ -18,19 +18,28 @@ std::string Classes::label(uint32_t kind, uint64_t class_address, const Vocabula
     return class_name(class_address, vocabulary);
 }
 
+Place Classes::definition(uint32_t kind, uint64_t class_address, const Vocabulary &vocabulary) const {
+    const Class *one = classless(vocabulary.type_of(kind)) ? nullptr : class_of_instances(class_address);
+    return one ? one->definition : Place{};
+}
+
+const Class *Classes::class_of_instances(uint64_t &address) const {
+    const Class *one = find(address);
+    for (int i = 0; one && one->transparent && i < CHAIN_MAX; i++) {
+        address = one->superclass;
+        one = find(address);
+    }
+    return one;
+}
+
 /* Of a class without a name what Ruby prints. */
 std::string Classes::class_name(uint64_t address, const Vocabulary &vocabulary) const {
-    uint64_t at = address;
-    const Class *one = find(at);
-    for (int i = 0; one && one->transparent && i < CHAIN_MAX; i++) {
-        if (one->real_name) return vocabulary.text(one->real_name);
-        at = one->superclass;
-        one = find(at);
-    }
+    const Class *first = find(address), *one = class_of_instances(address);
+    if (first && first->transparent && first->real_name) return vocabulary.text(first->real_name);
     if (one && one->name) return vocabulary.text(one->name);
     if (!one) return "(unknown class)";
     char text[40];
-    snprintf(text, sizeof(text), "#<Class:0x%016" PRIx64 ">", at);
+    snprintf(text, sizeof(text), "#<Class:0x%016" PRIx64 ">", address);
     return text;
 }
 

@@ -19,12 +19,19 @@ struct Class {
     uint32_t name, real_name; /* words; real_name: of a singleton class, the class that it stands before */
     uint64_t superclass;
     bool transparent; /* a singleton class or an included module: instances are of what comes after it */
+    Place definition; /* where it was defined; file 0: unknown */
 };
 
 class Classes {
   public:
     void add(uint64_t address, const Class &one) {
         classes_.emplace(address, one);
+    }
+
+    /* Its own line comes before. */
+    void define(uint64_t address, const Place &place) {
+        auto found = classes_.find(address);
+        if (found != classes_.end()) found->second.definition = place;
     }
 
     /* nullptr: no class is there. */
@@ -38,6 +45,9 @@ class Classes {
     /* The name of the group of an object: its class, or in parentheses what it is where it has none (address 0). */
     std::string label(uint32_t kind, uint64_t class_address, const Vocabulary &vocabulary) const;
 
+    /* Where the class is defined that such an object has; file 0: unknown. */
+    Place definition(uint32_t kind, uint64_t class_address, const Vocabulary &vocabulary) const;
+
     /* How many of the classes with names are, by address and name, also among `others`, and how many there are. */
     std::pair<size_t, size_t> common(const Vocabulary &vocabulary, const Classes &others,
                                      const Vocabulary &others_vocabulary) const;
@@ -48,6 +58,8 @@ class Classes {
     }
 
   private:
+    /* The class of instances whose class pointer this is; nullptr: none. `address` becomes its own. */
+    const Class *class_of_instances(uint64_t &address) const;
     std::string class_name(uint64_t address, const Vocabulary &vocabulary) const;
 
     std::unordered_map<uint64_t, Class> classes_;

@@ -87,6 +87,12 @@ std::string Dump::label(uint32_t node) const {
     return classes_.label(graph_->node(node).kind, class_address(node), vocabulary_);
 }
 
+Place Dump::definition(uint32_t node) const {
+    const Node &one = graph_->node(node);
+    const Class *itself = classes_.find(one.address);
+    return itself ? itself->definition : classes_.definition(one.kind, class_address(node), vocabulary_);
+}
+
 const Dump::Groups &Dump::groups(const Job &job) {
     if (groups_) return *groups_;
     std::unique_ptr<Groups> made(new Groups{{}, Shelf<uint32_t>(graph_->store())});

@@ -105,6 +105,8 @@ class Dump {
     };
     const Groups &groups(const Job &job);
 
+    /* Where the class of a node, or the node itself where that is a class or module, is defined; file 0: unknown. */
+    Place definition(uint32_t node) const;
     /* The name of a node's group, and what leads from one node to another (empty: unknown). */
     std::string label(uint32_t node) const;
     std::string edge_name(uint32_t from, uint32_t to) const;

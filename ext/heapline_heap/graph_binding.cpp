@@ -140,17 +140,18 @@ VALUE object_row(Owner &owner, uint32_t number) {
     if (!graph.is_object(number)) return root_row(owner, number);
     const Vocabulary &words = dump.vocabulary();
     const Node &node = graph.node(number);
-    const Place &place = words.place_at(node.place);
+    const Place &place = words.place_at(node.place), definition = dump.definition(number);
     const Class *one = dump.classes().find(node.address);
     guarded([&] { owner.scratch.text = dump.label(number); });
     return rb_ary_new_from_args(
-        18, ULL2NUM(node.address), text(words.type_of(node.kind)), text(owner.scratch.text),
+        20, ULL2NUM(node.address), text(words.type_of(node.kind)), text(owner.scratch.text),
         text(words.text(words.kind_at(node.kind).detail)), one ? text(words.text(one->name)) : Qnil,
         ULL2NUM(graph.bytes(number)), UINT2NUM(node.slot), text(words.text(place.file)),
         place.file ? UINT2NUM(place.line) : Qnil, text(words.text(place.method)),
         node.generation ? UINT2NUM(node.generation - 1) : Qnil, value_of(dump, number),
         node.flags & Line::has_length ? ULL2NUM(graph.length(number)) : Qnil, flag(node, Line::embedded),
-        flag(node, Line::shared), flag(node, Line::frozen), flag(node, Line::interned), flag(node, Line::singleton));
+        flag(node, Line::shared), flag(node, Line::frozen), flag(node, Line::interned), flag(node, Line::singleton),
+        text(words.text(definition.file)), definition.file ? UINT2NUM(definition.line) : Qnil);
 }
 
 void define_graph(VALUE dump) {

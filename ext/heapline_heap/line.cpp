@@ -39,6 +39,8 @@ enum class Key {
     superclass,
     root,
     names,
+    path,
+    lineno,
     ruby,
     pid,
     version,
@@ -78,6 +80,8 @@ const Known KEYS[] = {{"address", Key::address},
                       {"singleton", Key::flag_singleton},
                       {"root", Key::root},
                       {"names", Key::names},
+                      {"path", Key::path},
+                      {"lineno", Key::lineno},
                       {"ruby", Key::ruby},
                       {"pid", Key::pid},
                       {"version", Key::version},
@@ -170,10 +174,10 @@ error_code get_flag(const dom::element &value, Line::Flag flag, Line &line) {
 }
 
 /* More than fits is no line of any file. */
-error_code get_line(const dom::element &value, Line &line) {
+error_code get_line(const dom::element &value, uint32_t &line) {
     uint64_t number;
     error_code error = value.get(number);
-    if (!error) line.line = static_cast<uint32_t>(std::min<uint64_t>(number, UINT32_MAX));
+    if (!error) line = static_cast<uint32_t>(std::min<uint64_t>(number, UINT32_MAX));
     return error;
 }
 
@@ -204,7 +208,9 @@ error_code get_field(Key key, const dom::element &value, Line &line) {
     case Key::length:
         return get_length(value, line);
     case Key::line:
-        return get_line(value, line);
+        return get_line(value, line.line);
+    case Key::lineno:
+        return get_line(value, line.lineno);
     case Key::generation:
         return get_generation(value, line);
     case Key::pid:
@@ -241,6 +247,8 @@ error_code get_field(Key key, const dom::element &value, Line &line) {
         return value.get(line.real_class_name);
     case Key::root:
         return value.get(line.root);
+    case Key::path:
+        return value.get(line.path);
     case Key::ruby:
         return value.get(line.ruby);
     case Key::time:
@@ -255,11 +263,11 @@ void reset(Line &line) {
     line.sort = Line::Sort::other;
     line.flags = 0;
     line.has_generation = false;
-    line.line = 0;
+    line.line = line.lineno = 0;
     line.address = line.class_address = line.superclass = 0;
     line.memsize = line.slot_size = line.length = line.generation = line.pid = line.version = 0;
     line.type = line.detail = line.name = line.real_class_name = line.file = line.method = {};
-    line.value = line.encoding = line.root = line.ruby = line.time = {};
+    line.value = line.encoding = line.root = line.ruby = line.time = line.path = {};
     line.references.clear();
     line.edge_names.clear();
 }
@@ -270,6 +278,8 @@ bool classify(Line &line) {
         line.sort = Line::Sort::root;
     } else if (line.type == "HEAPLINE_NAMES") {
         line.sort = Line::Sort::names;
+    } else if (line.type == "HEAPLINE_CLASS") {
+        line.sort = Line::Sort::definition;
     } else if (line.type == "HEAPLINE") {
         line.sort = Line::Sort::header;
     } else if (line.type == "HEAPLINE_END") {

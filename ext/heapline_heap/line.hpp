@@ -18,16 +18,16 @@ namespace heapline {
 
 /* What a line says. Texts are valid until the next line is parsed; empty or 0: the line does not say. */
 struct Line {
-    enum class Sort { object, root, free_slot, shape, names, header, end, note, other };
+    enum class Sort { object, root, free_slot, shape, names, definition, header, end, note, other };
     enum Flag : uint8_t { embedded = 1, shared = 2, frozen = 4, interned = 8, singleton = 16, has_length = 32 };
 
     Sort sort;
     uint8_t flags;
     bool has_generation;
-    uint32_t line;
+    uint32_t line, lineno; /* lineno, and path: of Sort definition */
     uint64_t address, class_address, superclass;
     uint64_t memsize, slot_size, length, generation, pid, version;
-    std::string_view type, detail, name, real_class_name, file, method, value, encoding, root, ruby, time;
+    std::string_view type, detail, name, real_class_name, file, method, value, encoding, root, ruby, time, path;
     std::vector<uint64_t> references;
     std::vector<std::pair<uint64_t, std::string_view>> edge_names; /* of Sort names */
 };

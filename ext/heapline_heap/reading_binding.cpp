@@ -104,21 +104,27 @@ VALUE push(VALUE rows, VALUE row, const Figures &figures) {
     return rb_ary_push(rows, row);
 }
 
-/* class_rows -> Array of [class name, type, figures…]; a class may have several rows. */
+/* class_rows -> Array of [class name, type, file and line where the class is defined or nil, nil, figures…]; a class
+ * may have several rows. */
 VALUE class_rows(VALUE self) {
     Owner &owner = owner_at(self, Dump::survey_only);
     const Dump &dump = surveyed(self);
     guarded([&] {
         owner.scratch.groups.clear();
         owner.scratch.labels.clear();
+        owner.scratch.places.clear();
         for (const auto &[key, figures] : dump.survey().classes) {
             owner.scratch.groups.emplace_back(dump.vocabulary().type_of(key.kind), figures);
             owner.scratch.labels.push_back(dump.classes().label(key.kind, key.address, dump.vocabulary()));
+            owner.scratch.places.push_back(dump.classes().definition(key.kind, key.address, dump.vocabulary()));
         }
     });
     VALUE rows = rb_ary_new();
     for (size_t i = 0; i < owner.scratch.groups.size(); i++) {
-        VALUE row = rb_ary_new_from_args(2, text(owner.scratch.labels[i]), text(owner.scratch.groups[i].first));
+        const Place &place = owner.scratch.places[i];
+        VALUE row =
+            rb_ary_new_from_args(4, text(owner.scratch.labels[i]), text(owner.scratch.groups[i].first),
+                                 text(dump.vocabulary().text(place.file)), place.file ? UINT2NUM(place.line) : Qnil);
         push(rows, row, owner.scratch.groups[i].second);
     }
     return rows;

@@ -33,6 +33,7 @@ struct Scan::Worker {
     Harvest harvest;
     std::vector<Root> roots;
     std::vector<ClassLine> classes;
+    std::vector<std::pair<uint64_t, Place>> definitions; /* by the class's address */
     std::vector<NamesLine> names;
     std::string notes;
     std::vector<uint64_t> damaged; /* numbers of lines, within the window */
@@ -43,6 +44,7 @@ struct Scan::Worker {
         harvest.clear();
         roots.clear();
         classes.clear();
+        definitions.clear();
         names.clear();
         notes.clear();
         damaged.clear();
@@ -120,6 +122,9 @@ void Scan::take(Worker &worker, const char *text, size_t length) {
         if (!findings_.edges) return;
         worker.names.push_back({line.address, std::string(line.root), {}});
         for (const auto &[to, name] : line.edge_names) worker.names.back().names.emplace_back(to, name);
+    } else if (line.sort == Line::Sort::definition) {
+        if (!line.path.empty())
+            worker.definitions.push_back({line.address, {worker.vocabulary.word(line.path), line.lineno, 0}});
     } else {
         if (findings_.survey) worker.survey.other(line);
         if (line.sort == Line::Sort::root && findings_.edges)
@@ -143,7 +148,7 @@ void Scan::take_object(Worker &worker) {
     if (line.type != "CLASS" && line.type != "MODULE" && line.type != "ICLASS") return;
     bool transparent = line.flags & Line::singleton || line.type == "ICLASS";
     uint32_t name = words.word(line.name), real_name = words.word(line.real_class_name);
-    worker.classes.push_back({line.address, {name, real_name, line.superclass, transparent}});
+    worker.classes.push_back({line.address, {name, real_name, line.superclass, transparent, {}}});
 }
 
 void Scan::hand_over(Worker &worker) {
@@ -156,6 +161,8 @@ void Scan::hand_over(Worker &worker) {
         found.one.real_name = worker.translation.word(found.one.real_name);
         findings_.classes->add(found.address, found.one);
     }
+    for (const auto &[address, place] : worker.definitions)
+        findings_.classes->define(address, {worker.translation.word(place.file), place.line, 0});
     if (findings_.graph) {
         findings_.graph->add(worker.harvest, worker.translation);
         for (const Worker::Root &root : worker.roots) findings_.graph->add_root(root.name, root.references);

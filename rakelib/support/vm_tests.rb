@@ -7,8 +7,8 @@ module Tasks
     # Programs whose every line is known.
     PLANTED = %w[attribution attribution_at_scale late_start public_path].freeze
     # What reads structs of the VM: what goes wrong where a compiler or linker laid them out otherwise.
-    LAYOUT = %w[attach code heap_pages heap_truth jit_memory live_dump object_classes objects record_objects ruby_stacks
-                vm_layout vm_proof].concat(PLANTED).freeze
+    LAYOUT = %w[attach class_definitions code heap_pages heap_truth jit_memory live_dump object_classes objects
+                record_objects ruby_stacks vm_layout vm_proof].concat(PLANTED).freeze
     ALL = %w[allocators answering internal_frames leaks ledger objects_moving record record_allocators tag
              threads].concat(LAYOUT).freeze
 

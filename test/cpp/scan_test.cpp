@@ -21,6 +21,10 @@ std::string sample(uint32_t objects) {
         text += object_line(i, {i + 1, (i * 7) % objects}, 40 + i % 3, i % 2 ? place : "");
         if (i % 100 == 0) text += "damage\n";
         if (i % 50 == 0) text += "{\"type\":\"HEAPLINE_CODE\",\"address\":" + hex(address_of(i)) + "}\n";
+        if (i % 60 == 0)
+            text += "{\"address\":" + hex(address_of(2 * objects + i)) + ",\"type\":\"CLASS\",\"name\":\"C\"}\n" +
+                    "{\"type\":\"HEAPLINE_CLASS\",\"address\":" + hex(address_of(2 * objects + i)) +
+                    ",\"path\":\"c.rb\",\"lineno\":" + std::to_string(i + 1) + "}\n";
         if (i % 10 == 0)
             text += "{\"address\":" + hex(address_of(objects + i)) + ",\"type\":\"STRING\",\"value\":\"v\\n" +
                     std::to_string(i % 4) + "\",\"memsize\":40}\n";
@@ -40,6 +44,7 @@ void check_same(const Dump &dump, const Dump &wanted) {
     for (uint32_t node = 0; node < dump.nodes()->objects(); node++) {
         CHECK_EQUAL(dump.nodes()->node(node).address, wanted.nodes()->node(node).address);
         CHECK(dump.nodes()->value(node) == wanted.nodes()->value(node));
+        CHECK_EQUAL(dump.definition(node).line, wanted.definition(node).line);
     }
     CHECK_EQUAL(dump.duplicates()->worst(10).size(), wanted.duplicates()->worst(10).size());
 }
@@ -49,7 +54,11 @@ void test_threads_and_windows() {
     Job job;
     Dump wanted(file.path());
     wanted.read({Dump::graph, true, true}, job, {1, size_t{64} << 20});
-    CHECK_EQUAL(wanted.survey().all.count, 3300);
+    CHECK_EQUAL(wanted.survey().all.count, 3350);
+    uint32_t defined = 0;
+    for (uint32_t node = 0; node < wanted.nodes()->objects(); node++)
+        defined += wanted.vocabulary().text(wanted.definition(node).file) == "c.rb" && wanted.definition(node).line;
+    CHECK_EQUAL(defined, 50);
     CHECK_EQUAL(wanted.duplicates()->worst(10).size(), 2);
     CHECK_EQUAL(std::count(wanted.notes()->begin(), wanted.notes()->end(), '\n'), 60);
     for (size_t window : {1, 7, 100, 1000, 100000}) {
@@ -94,7 +103,7 @@ void test_a_dump_beside_itself() {
         CHECK_EQUAL(row.figures[Comparison::gone].count, 0);
         CHECK_EQUAL(row.figures[Comparison::before].bytes, row.figures[Comparison::after].bytes);
     }
-    CHECK_EQUAL(before, 550);
+    CHECK_EQUAL(before, 559);
 }
 
 void test_a_line_that_is_too_long() {

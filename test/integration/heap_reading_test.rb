@@ -182,6 +182,24 @@ module Heapline
       end
     end
 
+    # Singleton classes lead to their class; a line of a class that is not there, or without a path, says nothing.
+    def test_where_classes_are_defined
+      base = format("0x%x", address(1))
+      text = Builder.new.klass(1, "Base").object(2, type: "CLASS", superclass: base, singleton: true)
+                    .object(3, klass: 1).object(4, klass: 2).klass(5, "Other").object(6, klass: 5)
+                    .object(7, type: "IMEMO", imemo_type: "iseq", klass: 1).object(8, klass: 99).to_s
+      [[1, "app.rb", 3], [99, "none.rb", 1], [5, nil, 7]].each do |one, path, line|
+        text << JSON.generate({ type: "HEAPLINE_CLASS", address: format("0x%x", address(one)), path: path,
+                                lineno: line }.compact) << "\n"
+      end
+      opened(text, index: true) do |dump|
+        objects = (1..8).map { |one| dump.object(address(one)) }
+        assert_equal ["app.rb:3", nil, "app.rb:3", "app.rb:3", nil, nil, nil, nil], objects.map(&:definition)
+        assert_equal(["app.rb:3", nil], %w[Base Other].map { |name| dump.definition(name)&.to_s })
+        assert_empty dump.problems
+      end
+    end
+
     def test_duplicate_strings
       text = Builder.new
       3.times { |i| text.object(i, **STRING, value: "x" * 300, encoding: "UTF-8") }

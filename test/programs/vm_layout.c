@@ -88,6 +88,12 @@ SAME(ENV_ISEQ, rb_env_t, iseq);
 SAME(ENV_EP, rb_env_t, ep);
 SAME(PROC_SELF, rb_proc_t, block.as.captured.self);
 SAME(PROC_TYPE, rb_proc_t, block.type);
+#if __has_include("constant.h") /* the headers of Ruby 3.1 and 3.2 are without it; live_dump_test.rb shows it, too */
+#include "constant.h"
+SAME(CONSTANT_LINE, rb_const_entry_t, line);
+SAME(CONSTANT_VALUE, rb_const_entry_t, value);
+SAME(CONSTANT_FILE, rb_const_entry_t, file);
+#endif
 _Static_assert(VM_ENV_DATA_SIZE == 3 && VM_FRAME_FLAG_CFRAME == 0x80 && imemo_env == 0, "frames and environments");
 _Static_assert(HL_FRAME_FINISH == VM_FRAME_FLAG_FINISH && HL_FRAME_OF_C == VM_FRAME_FLAG_CFRAME, "flags of frames");
 _Static_assert(HL_FRAME_KIND == VM_FRAME_MAGIC_MASK && HL_FRAME_DUMMY == VM_FRAME_MAGIC_DUMMY, "kinds of frames");

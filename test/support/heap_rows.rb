@@ -11,7 +11,7 @@ module Heapline
       end
 
       def class_rows
-        [["App", "OBJECT", 1, 40, 40], ["String", "STRING", 3, 300, 120]]
+        [["App", "OBJECT", "app.rb", 3, 1, 40, 40], ["String", "STRING", nil, nil, 3, 300, 120]]
       end
 
       def line_rows

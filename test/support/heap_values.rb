@@ -4,6 +4,7 @@ require "stringio"
 require "heapline/table/sheet_text"
 require "heapline/heap/dominators"
 require "heapline/heap/object"
+require "heapline/places/location"
 
 # Heap dumps made of nothing but values, with the methods of Heapline::HeapDump: answers by the simplest means, for
 # graphs of a few objects.
@@ -115,8 +116,10 @@ module HeapValues
   class Dump
     attr_reader :name, :problems
 
-    def initialize(graph, name: "app.heap", problems: [], **summary)
+    # definitions: Hash of a class's name to the Places::Location where it is defined
+    def initialize(graph, name: "app.heap", problems: [], definitions: {}, **summary)
       @graph = graph
+      @definitions = definitions
       @name = name
       @problems = problems
       @summary = summary
@@ -137,6 +140,10 @@ module HeapValues
     def histogram(by: :class)
       names = { class: :class_name, line: :location }
       groups(live) { |object| object.public_send(names.fetch(by, by)) || "(not traced)" }
+    end
+
+    def definition(class_name)
+      @definitions[class_name]
     end
 
     def duplicate_strings(limit: 20)
@@ -252,6 +259,7 @@ module HeapValues
     graph.add(0x10, "OBJECT", HOSTILE, { 0x20 => HOSTILE }, file: HOSTILE, line: 1, label: HOSTILE, generation: 1)
     graph.add(0x20, "STRING", "String", {}, value: HOSTILE, length: 99)
     graph.add(0x30, "STRING", "String", {}, value: HOSTILE, length: 99)
-    Dump.new(graph, name: HOSTILE, ruby: HOSTILE, problems: [HOSTILE])
+    Dump.new(graph, name: HOSTILE, ruby: HOSTILE, problems: [HOSTILE],
+                    definitions: { HOSTILE => Heapline::Places::Location.new(HOSTILE, 1) })
   end
 end

@@ -32,6 +32,9 @@ export interface GroupColumns {
 
 export interface ClassColumns extends GroupColumns {
   name: number[];
+  /** Where it is defined. */
+  place: number[];
+  line: number[];
   retained_bytes: number[];
 }
 

@@ -57,11 +57,16 @@ function second(nodes: Nodes, node: number): HTMLElement {
 
 function classes({ columns: declared, classes: all, strings, total }: HeapReport, chosen: Chosen): Kind {
   const name = (row: number): string => strings[all.name[row]];
+  const defined = (row: number): string => (all.line[row] < 0 ? "" : `${strings[all.place[row]]}:${all.line[row]}`);
   return {
     ...kind("classes", "classes", "class", name, all.name.length, declared.classes, { ...all }, total, {
-      name: (row, attributes) => [el("button", { type: "button", ...attributes }, el("span", { class: "thing" }, name(row)))],
+      name: (row, attributes) => [
+        el("button", { type: "button", ...attributes }, el("span", { class: "thing" }, name(row))),
+        ...(defined(row) ? [el("code", { class: "where" }, ...place(defined(row)))] : []),
+      ],
       open: (row) => chosen.class(name(row)),
     }),
+    straw: (row) => `${name(row)}\n${defined(row)}`,
     rest: [all.rest[0], all.rest[1]],
   };
 }

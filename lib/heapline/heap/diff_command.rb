@@ -31,12 +31,13 @@ module Heapline
         @sort = sort
       end
 
-      # comparisons: Array of Heap::Comparison of the same dumps; names: of their files. Returns a Sheet.
+      # comparisons: Array of Heap::Comparison of the same dumps (Array of HeapDump). Returns a Sheet.
       # Raises UsageError where the dumps do not tell what is to be sorted by.
-      def sheet(comparisons, names)
+      def sheet(comparisons, compared)
+        @compared = compared
         first = comparisons.first
         summaries = [first.before, first.after, first.last].compact
-        dumps = summaries.zip(names, ROLES).map { |summary, name, role| summary.dump(name, role: role) }
+        dumps = summaries.zip(compared.map(&:name), ROLES).map { |summary, name, role| summary.dump(name, role: role) }
         Table::Sheet.new(kind: "diff", title: "heapline heap diff", dumps: dumps,
                          parts: [totals(first), *comparisons.map { |each| listing(each, comparisons.size > 1) }],
                          problems: comparisons.flat_map(&:problems).uniq)
@@ -86,8 +87,14 @@ module Heapline
         shown = @top.zero? ? rows : rows.first(@top)
         Table::Listing.new(key: :"by_#{comparison.by}", title: ("By #{comparison.by}" if titled), rows: shown,
                            total: rows.size, columns: columns(keys), sorted: sort, name: comparison.by.to_s,
-                           label: ->(change) { Groups.label(comparison.by, change.key) },
-                           data: ->(change) { { comparison.by => change.key } })
+                           label: ->(change) { Groups.label(comparison.by, *named(comparison, change)) },
+                           data: ->(change) { Groups.data(comparison.by, *named(comparison, change)) })
+      end
+
+      # The key, and of a class where it is defined: as the last dump says that has instances of it.
+      def named(comparison, change)
+        knowing = comparison.by == :class ? @compared.reverse : []
+        [change.key, knowing.lazy.filter_map { |dump| dump.definition(change.key) }.first]
       end
 
       def known(keys)
@@ -138,7 +145,7 @@ module Heapline
 
         dumps = words.map { |path| read(path, index: :objects) }
         comparisons = kinds(dumps).map { |by| HeapDump.compare(*dumps, by: by) }
-        Changes.new(**@options.slice(:top, :sort)).sheet(comparisons, words)
+        Changes.new(**@options.slice(:top, :sort)).sheet(comparisons, dumps)
       end
 
       def kinds(dumps)

@@ -38,7 +38,7 @@ module Heapline
       # The same by class.
       def by_class(dump)
         tree = dump.dominators
-        answer(dump, classes(tree.by_class(limit), tree.reachable.bytes, key: :classes))
+        answer(dump, classes(dump, tree.by_class(limit), tree.reachable.bytes, key: :classes))
       end
 
       # What `object` dominates, and who dominates it. Returns nil where no root leads to it.
@@ -50,7 +50,7 @@ module Heapline
         chain = @columns.holders(chain(tree, object.address), tree.reachable.bytes, key: :holders, sorted: nil,
                                                                                     title: HELD_BY)
         held = tree.children(object.address, [limit, Dominators::LOOKED_AT].max)
-        answer(dump, itself(holder, tree), chain, held_classes(Holder.by_class(held), holder),
+        answer(dump, itself(holder, tree), chain, held_classes(dump, Holder.by_class(held), holder),
                @columns.holders(held.first(limit), holder.retained_bytes, key: :held, title: HOLDS))
       end
 
@@ -79,16 +79,16 @@ module Heapline
       end
 
       # Groups by class, of which `bytes` is what they retain; total: bytes that are the whole.
-      def classes(groups, total, **others)
+      def classes(dump, groups, total, **others)
         columns = Groups::RETAINED.map { |column| column.unit == :share ? column.share(total) : column }
         Table::Listing.new(rows: groups, columns: columns, sorted: :retained_bytes, name: "class", **others,
-                           label: ->(group) { Table::Label.new(text: group.key) },
-                           data: ->(group) { { class: group.key } })
+                           label: ->(group) { Groups.label(:class, group.key, dump.definition(group.key)) },
+                           data: ->(group) { Groups.data(:class, group.key, dump.definition(group.key)) })
       end
 
-      def held_classes(groups, holder)
+      def held_classes(dump, groups, holder)
         shown = @top.zero? ? groups : groups.first(@top)
-        classes(shown, holder.retained_bytes, key: :held_classes, title: HOLDS_CLASSES, total: groups.size)
+        classes(dump, shown, holder.retained_bytes, key: :held_classes, title: HOLDS_CLASSES, total: groups.size)
       end
 
       def limit

@@ -68,6 +68,12 @@ module Heapline
       @survey.groups(by)
     end
 
+    # Where the class with this name in the histogram is defined (Places::Location with path and lineno); nil where the
+    # dump does not tell. Only dumps by heapline do.
+    def definition(class_name)
+      @survey.definition(class_name)
+    end
+
     # Array of Heap::DuplicateString: the values that waste most, at most `limit`.
     def duplicate_strings(limit: 20)
       read(strings: true) unless @native.strings?

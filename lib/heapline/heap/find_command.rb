@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "groups"
 require_relative "object_columns"
 require_relative "object_words"
 require_relative "path_words"
@@ -33,10 +34,18 @@ module Heapline
 
       def itself(object)
         facts = [@objects.long(object), object.address_text,
-                 object.file && Table::Label.new(place: object.location), object.label,
+                 object.file && Table::Label.new(place: object.location), object.label, definition(object),
                  object.generation && "generation #{object.generation}",
                  "#{Units.bytes(object.bytes)}, of these #{Units.bytes(object.slot_bytes)} its slot", *flags(object)]
         Table::Statement.new(key: :object, parts: facts.compact, data: @objects.data(object))
+      end
+
+      # Where its class is, or it itself, for those who have no line of the object.
+      def definition(object)
+        return if object.definition.nil? || object.definition == object.location
+
+        itself = %w[CLASS MODULE].include?(object.type)
+        Table::Label.new(text: itself ? "defined at" : "its class is defined at", place: object.definition)
       end
 
       def flags(object)
@@ -108,22 +117,24 @@ module Heapline
 
       # group: Heap::Group of the class in `dump` (HeapDump); addresses: those that are looked at. Returns a Sheet.
       def sheet(dump, group, addresses = dump.instances_of(group.key, limit: [group.count, SAMPLE].min))
-        parts = [itself(group, addresses), *([paths(dump, addresses)] if @path), referrers(dump, addresses),
+        parts = [itself(dump, group, addresses), *([paths(dump, addresses)] if @path), referrers(dump, addresses),
                  instances(dump, group, addresses)]
         Question.sheet("find", dump, *parts)
       end
 
       private
 
-      def itself(group, addresses)
+      def itself(dump, group, addresses)
+        definition = dump.definition(group.key)
         instances = "#{Units.count(group.count)} instance#{"s" if group.count != 1}"
         parts = ["#{instances} of #{group.key}", Units.bytes(group.bytes)]
+        parts << Table::Label.new(text: "defined at", place: definition.to_s) if definition
         if addresses.size < group.count
           parts << "referrers and paths are those of the first #{Units.count(addresses.size)}"
         end
+        figures = { count: group.count, bytes: group.bytes, examined: addresses.size }
         Table::Statement.new(key: :class, parts: parts,
-                             data: { class: group.key, count: group.count, bytes: group.bytes,
-                                     examined: addresses.size })
+                             data: { **Groups.data(:class, group.key, definition), **figures })
       end
 
       def paths(dump, addresses)

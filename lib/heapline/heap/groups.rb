@@ -39,14 +39,20 @@ module Heapline
       # Groups whose keys are places.
       PLACES = %i[line file].freeze
 
-      # What names a row whose key is of this grouping.
-      def self.label(by, key)
-        PLACES.include?(by) ? Table::Label.new(place: key) : Table::Label.new(text: key.to_s)
+      # What names a row whose key is of this grouping. definition: of a class where it is defined (Places::Location).
+      def self.label(by, key, definition = nil)
+        PLACES.include?(by) ? Table::Label.new(place: key) : Table::Label.new(text: key.to_s, place: definition&.to_s)
       end
 
-      # total: bytes that are the whole.
-      def initialize(total)
+      # The same for JSON and CSV.
+      def self.data(by, key, definition = nil)
+        by == :class ? { by => key, defined_path: definition&.path, defined_lineno: definition&.lineno } : { by => key }
+      end
+
+      # total: bytes that are the whole. definition: called with the name of a class, returns its Places::Location.
+      def initialize(total, definition = nil)
         @total = total
+        @definition = definition
       end
 
       # by: what the groups are of, as for HeapDump#histogram; top, sort, min: as for Table::Selection; title: of the
@@ -55,11 +61,15 @@ module Heapline
         large = groups.select { |group| group.bytes >= min }.sort_by { |group| [-group[sort], group.key.to_s] }
         shown = top.zero? ? large : large.first(top)
         Table::Listing.new(key: key, title: title, rows: shown, total: large.size, columns: columns, sorted: sort,
-                           name: name, label: ->(group) { Groups.label(by, group.key) },
-                           data: ->(group) { { by => group.key } })
+                           name: name, label: ->(group) { Groups.label(by, group.key, definition(by, group)) },
+                           data: ->(group) { Groups.data(by, group.key, definition(by, group)) })
       end
 
       private
+
+      def definition(by, group)
+        @definition&.call(group.key) if by == :class
+      end
 
       def columns
         COLUMNS.map { |column| column.unit == :share ? column.share(@total) : column }

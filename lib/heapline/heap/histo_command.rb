@@ -17,7 +17,7 @@ module Heapline
 
       # dump: HeapDump. Returns a Sheet.
       def sheet(dump)
-        listing = Groups.new(dump.summary.bytes)
+        listing = Groups.new(dump.summary.bytes, dump.method(:definition))
                         .listing(@by, dump.histogram(by: @by), top: @top, sort: @sort, min: @min)
         Question.sheet("histo", dump, listing)
       end

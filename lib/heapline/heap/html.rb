@@ -68,7 +68,10 @@ module Heapline
         retained = dump.dominators.by_class(ALL).to_h { |group| [group.key, group.bytes] }
         groups = dump.histogram(by: :class)
         shown = groups.first(CLASSES)
+        defined = shown.map { |group| dump.definition(group.key) }
         { name: shown.map { |group| @strings.number(group.key) }, **figures(shown),
+          place: defined.map { |place| @strings.number(place&.path) },
+          line: defined.map { |place| place&.lineno || -1 },
           retained_bytes: shown.map { |group| retained.fetch(group.key, 0) }, rest: rest(groups.drop(CLASSES)) }
       end
 

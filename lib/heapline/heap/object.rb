@@ -16,10 +16,12 @@ module Heapline
     # value::       of a string, symbol or float its first characters (String, valid UTF-8)
     # length::      bytes of a string, elements of an array or hash, instance variables of an object
     # embedded, shared, frozen, interned, singleton::  true or false
+    # defined_file, defined_line::  of a class or module where it is defined, of others where their class is; known in
+    #               dumps by heapline
     # rubocop:disable Lint/StructNewOverride -- the length is the object's own
     Object = Struct.new(:address, :type, :class_name, :detail, :name, :bytes, :slot_bytes, :file, :line, :label,
                         :generation, :value, :length, :embedded, :shared, :frozen, :interned, :singleton,
-                        keyword_init: true) do
+                        :defined_file, :defined_line, keyword_init: true) do
       include Frozen
 
       def root?
@@ -34,6 +36,11 @@ module Heapline
       # "app.rb:12"; nil where the dump has no tracing.
       def location
         file && "#{file}:#{line}"
+      end
+
+      # "app.rb:3"; nil where the dump does not tell.
+      def definition
+        defined_file && "#{defined_file}:#{defined_line}"
       end
 
       # Is `value` only the beginning?

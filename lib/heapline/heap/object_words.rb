@@ -47,11 +47,13 @@ module Heapline
         tells?(object) ? "#{short(object)} (#{object.detail})" : short(object)
       end
 
-      # A row's name: address, object and where it was allocated. prefix: what stands before the object; indent: steps
+      # A row's name: address, object and where it was allocated; of a class or module without that where it is defined.
+      # prefix: what stands before the object; indent: steps
       # to the right; way: who has it.
       def label(object, prefix: nil, indent: 0, way: nil)
         words = ("  " * [indent, DEEPEST].min) + [prefix, long(object), way && "← #{way}"].compact.join("  ")
-        Table::Label.new(text: "#{object.address_text.to_s.ljust(ADDRESS)}  #{words}", place: object.location)
+        Table::Label.new(text: "#{object.address_text.to_s.ljust(ADDRESS)}  #{words}",
+                         place: object.location || own_definition(object))
       end
 
       # For JSON and CSV.
@@ -61,7 +63,7 @@ module Heapline
         { address: object.address_text, type: object.type, class: object.class_name, name: object.name,
           detail: object.detail, bytes: object.bytes, slot_bytes: object.slot_bytes, length: object.length,
           value: @values ? object.value : nil, path: object.file, lineno: object.line, label: object.label,
-          generation: object.generation }
+          generation: object.generation, defined_path: object.defined_file, defined_lineno: object.defined_line }
       end
 
       # A value in quotes, as long as there is room.
@@ -76,6 +78,10 @@ module Heapline
       end
 
       private
+
+      def own_definition(object)
+        object.definition if %w[CLASS MODULE].include?(object.type)
+      end
 
       # Does a T_DATA's name in C say more than its class? "allocation_info_tracer" does, of an Object; "VM/thread" of
       # a Thread does not.

@@ -130,14 +130,28 @@ module Heapline
             .sort_by { |group| [-group.bytes, -group.count, group.key.to_s] }
       end
 
+      # Where the class of this name is defined (Places::Location); nil where that is not known. Of several that are
+      # called so, those are asked that are known.
+      def definition(class_name)
+        @definitions ||= classes.select { |_, _, path| path }.group_by(&:first).transform_values do |rows|
+          places = rows.map { |_, _, path, line| Places::Location.new(path, line) }.uniq
+          places.first if places.one?
+        end
+        @definitions[class_name]
+      end
+
       private
+
+      # Array of [class name, type, file and line of the class's definition or nil, nil, count, bytes, slot_bytes]
+      def classes
+        @classes ||= @native.class_rows
+      end
 
       # Array of [key, count, bytes, slot_bytes]; keys may repeat.
       def rows(by)
         case by
         when :class, :type
-          @classes ||= @native.class_rows
-          @classes.map { |name, type, *figures| [Survey.key(by, name, type, nil, nil, nil), *figures] }
+          classes.map { |name, type, _, _, *figures| [Survey.key(by, name, type, nil, nil, nil), *figures] }
         when :generation then generations.map { |number, *figures| [number || UNTRACED, *figures] }
         else lines.map { |file, line, *figures| [Survey.key(by, nil, nil, file, line, nil), *figures] }
         end

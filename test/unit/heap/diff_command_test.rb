@@ -41,29 +41,43 @@ module Heapline
         comparison(*changes, last: nil, **options)
       end
 
+      def dumps(*names, **options)
+        names.map { |name| shop(name: name, **options) }
+      end
+
       def rows(*changes, **options)
-        Changes.new(**options).sheet([comparison(*changes)], %w[a b c]).parts.last.rows
+        Changes.new(**options).sheet([comparison(*changes)], dumps("a", "b", "c")).parts.last.rows
       end
 
       def test_three_dumps_of_one_process
         both = [comparison(leak("Session"), churn("String")),
                 comparison(leak("/srv/shop/app/session.rb:12"), by: :line)]
-        assert_golden("heap/diff_three", shown(Changes.new.sheet(both, %w[a b c])))
+        assert_golden("heap/diff_three", shown(Changes.new.sheet(both, dumps("a", "b", "c"))))
       end
 
       def test_two
-        assert_golden("heap/diff_two", shown(Changes.new.sheet([two(leak("Session"), churn("String"))], %w[a b])))
+        sheet = Changes.new.sheet([two(leak("Session"), churn("String"))], dumps("a", "b"))
+        assert_golden("heap/diff_two", shown(sheet))
       end
 
       def test_two_processes_know_nothing_of_single_objects
-        text = shown(Changes.new.sheet([two(leak("Session"), same_process: false)], %w[a b]))
+        text = shown(Changes.new.sheet([two(leak("Session"), same_process: false)], dumps("a", "b")))
         assert_match(/two processes: the same address is not the same object/, text)
         refute_match(/born|gone/, text)
       end
 
+      def test_where_classes_are_defined
+        places = { "Session" => Places::Location.new("/srv/shop/app/session.rb", 3) }
+        sheet = Changes.new.sheet([two(leak("Session"), leak("A"))], [shop(definitions: places), shop])
+        assert_match(%r{ Session  app/session.rb:3$}, shown(sheet))
+        rows = Table::SheetJson.new.to_h(sheet)[:by_class]
+        assert_equal [[nil, nil], ["/srv/shop/app/session.rb", 3]],
+                     (rows.map { |row| row.values_at(:defined_path, :defined_lineno) })
+      end
+
       def test_sorted_by
         assert_equal %w[String Session], rows(leak("Session"), churn("String"), sort: :growth).map(&:key)
-        assert_raises(UsageError) { Changes.new(sort: :kept).sheet([two(leak("A"))], %w[a b]) }
+        assert_raises(UsageError) { Changes.new(sort: :kept).sheet([two(leak("A"))], dumps("a", "b")) }
       end
 
       def test_idle_rows_only_where_all_are_asked_for
@@ -71,7 +85,8 @@ module Heapline
       end
 
       def test_json_says_what_is_not_known
-        data = Table::SheetJson.new.to_h(Changes.new.sheet([two(leak("Session"), same_process: false)], %w[a b]))
+        sheet = Changes.new.sheet([two(leak("Session"), same_process: false)], dumps("a", "b"))
+        data = Table::SheetJson.new.to_h(sheet)
         assert_equal %w[before after], (data[:dumps].map { |dump| dump[:role] })
         assert_equal({ same_process: false, growth_bytes: 4000, growth_count: 100 }, data[:totals])
         refute data[:by_class].first.key?(:born_count)

@@ -26,6 +26,12 @@ module Heapline
         assert_golden("heap/dominators_under", shown(Holders.new.under(shop, shop.object(0x31))))
       end
 
+      def test_where_classes_are_defined
+        dump = shop(definitions: { "Session" => Places::Location.new("/srv/shop/app/session.rb", 3) })
+        sheets = [Holders.new.by_class(dump), Holders.new.under(dump, dump.object(0x20))]
+        sheets.each { |sheet| assert_match(%r{ Session  app/session.rb:3$}, shown(sheet)) }
+      end
+
       def test_garbage_is_held_by_nothing
         assert_nil Holders.new.under(shop, shop.object(0x60))
       end

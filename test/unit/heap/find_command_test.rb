@@ -46,6 +46,18 @@ module Heapline
         assert_match(/441 steps in the middle are left out/, text)
       end
 
+      def test_where_its_class_is_defined
+        graph = HeapValues::Graph.new
+        place = { defined_file: "/srv/shop/app/session.rb", defined_line: 3 }
+        graph.add(1, "OBJECT", "Session", {}, **place)
+        graph.add(2, "CLASS", "Class", {}, name: "Session", **place)
+        graph.add(3, "CLASS", "Class", {}, name: "Session", file: place[:defined_file], line: 3, **place)
+        texts = [1, 2, 3].map { |address| shown(found(address, dump: HeapValues::Dump.new(graph))) }
+        assert_match(%r{its class is defined at app/session.rb:3}, texts[0])
+        assert_match(%r{ · defined at app/session.rb:3}, texts[1])
+        refute_match(/defined/, texts[2])
+      end
+
       def test_json
         data = Table::SheetJson.new.to_h(found(0x81, path: true))
         assert_equal [nil, "$sessions", "[0]", "@cache", "[:page]"], (data[:path].map { |step| step[:reference] })
@@ -68,9 +80,17 @@ module Heapline
       include Golden
       include HeapValues
 
-      def instances(name, **options)
-        group = shop.histogram.find { |each| each.key == name }
-        Instances.new(**options).sheet(shop, group)
+      def instances(name, dump: shop, **options)
+        group = dump.histogram.find { |each| each.key == name }
+        Instances.new(**options).sheet(dump, group)
+      end
+
+      def test_where_the_class_is_defined
+        place = Places::Location.new("/srv/shop/app/session.rb", 3)
+        sheet = instances("Session", dump: shop(definitions: { "Session" => place }))
+        assert_match(%r{2 instances of Session · .* · defined at app/session.rb:3$}, shown(sheet))
+        assert_equal ["/srv/shop/app/session.rb", 3],
+                     Table::SheetJson.new.to_h(sheet)[:class].values_at(:defined_path, :defined_lineno)
       end
 
       def test_the_ways_to_all_strings

@@ -22,6 +22,8 @@ module Heapline
 
       def test_a_file_is_a_place_and_a_class_is_words
         assert_equal ["a.rb", nil], Groups.label(:file, "a.rb").to_h.values_at(:place, :text)
+        assert_equal ["Session", "a.rb:3"],
+                     Groups.label(:class, "Session", Places::Location.new("a.rb", 3)).to_h.values_at(:text, :place)
         assert_equal [nil, "7"], Groups.label(:generation, 7).to_h.values_at(:place, :text)
       end
     end

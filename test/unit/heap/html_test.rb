@@ -26,6 +26,11 @@ module Heapline
         assert_equal [0, 0, 0], classes[:rest]
       end
 
+      def test_where_classes_are_defined
+        classes = data(shop(definitions: { "Session" => Places::Location.new("app.rb", 3) }))[:classes]
+        assert_equal [["", -1], ["app.rb", 3], ["", -1]], text(classes[:place]).zip(classes[:line])[2, 3]
+      end
+
       def test_lines
         lines = data[:lines]
         assert_equal [["/srv/shop/app/session.rb", 14], ["(not traced)", -1]],

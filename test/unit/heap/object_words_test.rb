@@ -62,6 +62,15 @@ module Heapline
         assert_equal ["0x7f00            @all  Array", "a.rb:3"], label.to_h.values_at(:text, :place)
       end
 
+      # That of a class is where its objects are from; an object's own row says where it is from, or nothing.
+      def test_where_a_class_is_defined
+        fields = { defined_file: "a.rb", defined_line: 3 }
+        places = [object("CLASS", "Class", name: "Session", **fields), object("OBJECT", "Session", **fields),
+                  object("CLASS", "Class", name: "Session", file: "b.rb", line: 9, **fields)]
+        assert_equal(["a.rb:3", nil, "b.rb:9"], places.map { |one| ObjectWords.new.label(one).place })
+        assert_equal ["a.rb", 3], ObjectWords.new.data(places[1]).values_at(:defined_path, :defined_lineno)
+      end
+
       def test_data_of_a_root
         assert_equal({ root: "vm" }, ObjectWords.new.data(Object.new(type: "ROOT", class_name: "vm")))
       end

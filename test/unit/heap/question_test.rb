@@ -14,7 +14,7 @@ module Heapline
         assert_equal 0, ask("histo", "a", "-o", output("h.json")).status
         assert_equal "histo", JSON.parse(File.read(output("h.json")))["kind"]
         ask("histo", "a", "-o", output("h.csv"))
-        assert_match(/\Aclass,bytes/, File.read(output("h.csv")))
+        assert_match(/\Aclass,defined_path,defined_lineno,bytes/, File.read(output("h.csv")))
         ask("histo", "a", "-o", output("h.csv"), "--format", "text")
         assert_match(/\Aheapline heap histo/, File.read(output("h.csv")))
         assert_equal 0o600, File.stat(output("h.csv")).mode & 0o777

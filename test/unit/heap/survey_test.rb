@@ -63,6 +63,20 @@ module Heapline
         Survey.new(HeapRows::Native.new).groups(by).map { |group| [group.key, group.count, group.bytes] }
       end
 
+      # Objects of a class that was removed are called like those of the one in its place.
+      def test_where_classes_are_defined
+        assert_equal(["app.rb:3", nil, nil], %w[App String Nobody].map { |name| definition(name, []) })
+        assert_equal "app.rb:3", definition("App", [["App", "OBJECT", nil, nil, 1, 40, 40]])
+        assert_nil definition("App", [["App", "OBJECT", "other.rb", 3, 1, 40, 40]])
+      end
+
+      # more: further rows
+      def definition(name, more)
+        native = HeapRows::Native.new
+        native.define_singleton_method(:class_rows) { super() + more }
+        Survey.new(native).definition(name)&.to_s
+      end
+
       def test_each_kind
         assert_equal [["String", 3, 300], ["App", 1, 40]], groups(:class)
         assert_equal [["STRING", 3, 300], ["OBJECT", 1, 40]], groups(:type)

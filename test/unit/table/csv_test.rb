@@ -24,7 +24,8 @@ module Heapline
 
       def test_a_table
         text = written(Heap::HistogramSheet.new(top: 2).sheet(shop))
-        assert_equal "class,bytes,count,slot_bytes\r\nString,2600,5,200\r\nClass,1280,2,320\r\n", text
+        assert_equal "class,defined_path,defined_lineno,bytes,count,slot_bytes\r\nString,,,2600,5,200\r\n" \
+                     "Class,,,1280,2,320\r\n", text
       end
 
       def test_several_tables_are_parted_by_an_empty_line

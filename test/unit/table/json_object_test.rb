@@ -44,7 +44,8 @@ module Heapline
         assert_equal [2, "histo", true, []], data.values_at("schema_version", "kind", "complete", "problems")
         assert_equal [{ "role" => nil, "file" => "app.heap", "pid" => 7, "ruby" => "3.1.2", "objects" => 12,
                         "at" => "1970-01-01T00:00:00.000000Z", "bytes" => 4336, "slot_bytes" => 720 }], data["dumps"]
-        assert_equal [{ "class" => "String", "bytes" => 2600, "count" => 5, "slot_bytes" => 200 }], data["groups"]
+        assert_equal [{ "class" => "String", "defined_path" => nil, "defined_lineno" => nil, "bytes" => 2600,
+                        "count" => 5, "slot_bytes" => 200 }], data["groups"]
       end
 
       # Tables of a kind are one list, each with what names it and with how many of its rows were left out.
