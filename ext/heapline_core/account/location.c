@@ -118,6 +118,7 @@ static void keep_in(struct hl_location_slots **slots, struct hl_location_slot fr
         slot = hl_location_slot(more, fresh.pc, fresh.caller);
         __atomic_store_n(slots, more, __ATOMIC_RELEASE);
     }
+    if (fresh.pc == HL_LOCATION_JIT) (*slots)->of_jit = 1;
     *slot = fresh;
 }
 
@@ -186,8 +187,9 @@ static uint32_t found(struct search *search, int loading, uint32_t site) {
 
 /* The site of the search's frame, through the shared cache; 0 where the frame cannot be told. */
 static uint32_t look(struct search *search) {
-    const int requires = !search->called && hl_ruby_calls_require(search->frame),
-              loading = requires || hl_ruby_is_loading(search->frame);
+    const struct hl_frame frame = search->frame;
+    const int requires = frame.frame && !search->called && hl_ruby_calls_require(&search->lane->ecs, frame),
+              loading = requires || (frame.frame && hl_ruby_is_loading(frame));
     const uint64_t pc = search->pc | (loading ? HL_LOCATION_LOADING : 0);
     const uint64_t key = hl_lossy_key(pc, (uint64_t)search->library << 32 | search->tag);
     const uint64_t internal = hl_lossy_key(search->frame.pc, CALLER);
@@ -231,40 +233,33 @@ static uint32_t ruby_site_of(struct search *search) {
     return look(search);
 }
 
-/* What the lane's cache says of a frame; NULL: nothing. */
-HL_INLINE const struct hl_location_slot *known(struct hl_lane *lane, uint64_t pc, uint64_t key) {
-    const struct hl_location_slot *slot = hl_location_slot(lane->locations, pc, key);
-    const int is = (slot->pc & ~(HL_LOCATION_INTERNAL | HL_LOCATION_LOADING)) == pc && slot->caller == key;
-    return is && slot->epoch == hl_location_epoch(pc) ? slot : NULL;
-}
-
-/* A JIT's, whatever line runs; in no tag, since it is the VM's own. */
+/* A JIT's, whatever line runs; in no tag, since it is the VM's own. YJIT is YJIT whatever runs, so the caches need know
+ * nothing of what it compiles. */
 static uint32_t jit_place(struct search *search) {
     char buffer[HL_PATH_MAX];
     struct hl_ruby_line line = {0};
-    const int told = (search->frame.pc || hl_ruby.public_only) &&
+    const int yjit = hl_jit_is_yjit();
+    const int told = !yjit && (search->frame.pc || hl_ruby.public_only) &&
                      hl_location_provider(search->frame, &line, buffer, sizeof(buffer)) == 0;
-    const char *name = hl_jit_name(told && line.line && !line.internal);
+    const int running = told && line.line && !line.internal;
+    const char *name = hl_jit_name(running);
     const struct hl_site_key key = {.kind = HL_KIND_SPECIAL, .offset = (uint8_t)name[1]};
-    search->pc = search->frame.pc;
+    search->pc = yjit ? HL_LOCATION_JIT : search->frame.pc;
     search->epoch = hl_location_epoch(search->pc);
-    search->cacheable = told && line.cacheable && !line.internal; /* else its name may be another later */
+    search->cacheable = yjit || (told && line.cacheable && !line.internal); /* else its name may be another later */
     return hl_site_find(&key, name_jit, (void *)(uintptr_t)name);
 }
 
-struct hl_place hl_locate_further(struct hl_lane *lane, struct hl_frame frame, uintptr_t caller) {
-    const uint64_t key = hl_location_key(caller, hl_thread.tag);
-    const struct hl_location_slot *slot = known(lane, frame.pc, key);
+const struct hl_location_slot *hl_location_further(struct hl_lane *lane, struct hl_frame frame, uint64_t key) {
+    const struct hl_location_slot *slot = hl_location_known(lane->locations, frame.pc, key);
     while (slot && slot->pc & HL_LOCATION_INTERNAL) {
         const struct hl_frame further = hl_ruby_caller(frame);
         const uint64_t outermost = (slot->pc & ~HL_LOCATION_INTERNAL) | HL_LOCATION_OUTERMOST;
-        slot = known(lane, further.pc ? further.pc | HL_LOCATION_CALLED : outermost, key);
+        slot = hl_location_known(lane->locations, further.pc ? further.pc | HL_LOCATION_CALLED : outermost, key);
         frame = further;
     }
-    if (slot && slot->pc & HL_LOCATION_LOADING && !hl_ruby_calls_require(frame) && !hl_ruby_is_loading(frame))
-        slot = NULL;
-    if (slot) return (struct hl_place){slot->site, slot->count};
-    return hl_lane_place(lane, hl_locate_slow(lane, caller, 1));
+    if (!slot || !(slot->pc & HL_LOCATION_LOADING)) return slot;
+    return frame.frame && (hl_ruby_calls_require(&lane->ecs, frame) || hl_ruby_is_loading(frame)) ? slot : NULL;
 }
 
 HL_COLD uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int with_ruby) {

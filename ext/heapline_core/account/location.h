@@ -10,7 +10,7 @@
  *     itself. In a cache the pc of such a frame says no more than that: the next frame outwards is looked up likewise.
  * W4  What a line of a gem or of Ruby's library allocates for the body of a class or module that is being loaded
  *     (`delegate`, `attribute`), and what any line's call of require takes, is a site of its own, of loading. In a
- *     lane's cache that holds while such a body or call runs, so each birth looks again, off the hot path. A line whose
+ *     lane's cache that holds while such a body or call runs, so each birth looks again (hl_location_further). A line whose
  *     other site is in the cache counts there until that is driven out: nothing else is ever counted as loading.
  * Callable from any thread inside malloc.
  */
@@ -36,15 +36,18 @@ int hl_location_create(void);
  * middle of a search. */
 void hl_location_settle(struct hl_lane *lane);
 
-/* What the lane's cache does not know of the nearest frame. */
-struct hl_place hl_locate_further(struct hl_lane *lane, struct hl_frame frame, uintptr_t caller);
+/* What the lane's cache knows of a place beyond its nearest frame: methods of the VM's own are passed over, and what is
+ * loaded still is. With an ec that is proven, where there is a frame. NULL: nothing. */
+const struct hl_location_slot *hl_location_further(struct hl_lane *lane, struct hl_frame frame, uint64_t key);
 
 HL_INLINE struct hl_place hl_locate(struct hl_lane *lane, uintptr_t caller) {
     const struct hl_frame frame = hl_ruby_frame(&lane->ecs);
     const uint64_t key = hl_location_key(caller, hl_thread.tag);
     const struct hl_location_slot *slot = hl_location_slot(lane->locations, frame.pc, key);
-    if (HL_LIKELY(hl_location_is(slot, frame.pc, key))) return (struct hl_place){slot->site, slot->count};
-    return hl_locate_further(lane, frame, caller);
+    if (HL_LIKELY(hl_location_is(slot, frame.pc, key)) || (slot = hl_location_known_jit(lane->locations, key)) ||
+        (slot = hl_location_further(lane, frame, key)))
+        return (struct hl_place){slot->site, slot->count};
+    return hl_lane_place(lane, hl_locate_slow(lane, caller, 1));
 }
 
 #endif

@@ -34,7 +34,8 @@ struct hl_location_slots {
     uint32_t last; /* where the last one lies, in bytes from the first: all ones above the size of one, for their number
                     * is a power of two; 0 where a fork wiped them */
     uint32_t lost; /* entries that another one drove out */
-    uint64_t reserved[3];
+    uint64_t of_jit; /* whether an entry of HL_LOCATION_JIT was kept */
+    uint64_t reserved[2];
     struct hl_location_slot slots[];
 };
 
@@ -52,6 +53,17 @@ HL_INLINE int hl_location_is(const struct hl_location_slot *slot, uint64_t pc, u
 HL_INLINE struct hl_location_slot *hl_location_slot(struct hl_location_slots *in, uint64_t pc, uint64_t caller) {
     const uint64_t hash = ((pc >> 3) ^ caller) * 0xd6e8feb86659fd93ull;
     return (struct hl_location_slot *)((char *)in->slots + (hash >> HL_LOCATION_SHIFT & in->last));
+}
+
+/* What is known of a frame; NULL: nothing. */
+HL_INLINE const struct hl_location_slot *hl_location_known(struct hl_location_slots *in, uint64_t pc, uint64_t key) {
+    const struct hl_location_slot *slot = hl_location_slot(in, pc, key);
+    const int is = (slot->pc & ~(HL_LOCATION_INTERNAL | HL_LOCATION_LOADING)) == pc && slot->caller == key;
+    return is && slot->epoch == hl_location_epoch(pc) ? slot : NULL;
+}
+/* The same of a JIT compiler's call. */
+HL_INLINE const struct hl_location_slot *hl_location_known_jit(struct hl_location_slots *in, uint64_t key) {
+    return HL_UNLIKELY(in->of_jit) ? hl_location_known(in, HL_LOCATION_JIT, key) : NULL;
 }
 
 HL_INLINE uint32_t hl_location_slot_count(const struct hl_location_slots *slots) {

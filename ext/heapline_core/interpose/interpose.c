@@ -404,19 +404,25 @@ static HL_NOINLINE void free_generally(void *block, uintptr_t caller, uint32_t e
         free_by_gate(block, caller, event);
 }
 
+/* What the lane's cache does not know of the nearest frame alone. */
+static HL_NOINLINE void *born_further(void *block, size_t size, uintptr_t caller) {
+    struct hl_lane *lane = hl_thread.lane;
+    return hl_short_birth_further(lane, block, size, caller) ? block : born_generally(block, size, caller);
+}
+
 /* Something was freed that locations may rest on, or there is ZJIT. Each birth looks at epochs then, until there were
  * as many as the lane's cache has slots to be looked through. */
 static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t caller) {
     struct hl_lane *lane = hl_thread.lane;
     if (HL_UNLIKELY(++lane->unsettled >= hl_location_slot_count(lane->locations))) hl_location_settle(lane);
-    return HL_LIKELY(hl_short_birth(lane, block, size, caller, 0)) ? block : born_generally(block, size, caller);
+    return HL_LIKELY(hl_short_birth(lane, block, size, caller, 0)) ? block : born_further(block, size, caller);
 }
 
 HL_INLINE void *born_shortly(void *block, size_t size, uintptr_t caller) {
     struct hl_lane *lane = hl_thread.lane;
     if (HL_UNLIKELY(!block || !lane)) return born_generally(block, size, caller);
     if (HL_UNLIKELY(lane->settled != hl_load64(&hl_location_forgets))) return born_carefully(block, size, caller);
-    return HL_LIKELY(hl_short_birth(lane, block, size, caller, 1)) ? block : born_generally(block, size, caller);
+    return HL_LIKELY(hl_short_birth(lane, block, size, caller, 1)) ? block : born_further(block, size, caller);
 }
 
 /* What the short way asks the allocator for; 0: the call has to go another way. */

@@ -23,22 +23,15 @@ HL_INLINE int hl_short_current(const struct hl_lane *lane) {
     return HL_LIKELY(hl_look64(hl_gc_counter) + hl_look64(&hl_epochs) == lane->clock);
 }
 
-/* Count a block of `size` requested bytes and mark it; 0: nothing was done. `settled`: nothing was freed that the
- * lane's cache or the thread's ec rests on (K2), and no frame is ZJIT's. */
-HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uintptr_t caller, int settled) {
-    const size_t word = ((const size_t *)block)[-1];
-    const char *ec = hl_ruby_ec();
-    struct hl_frame frame = {0, NULL};
+/* Nothing keeps a block with this word before it from being counted in this lane. */
+HL_INLINE int hl_short_may(const struct hl_lane *lane, size_t word) {
     if (HL_UNLIKELY(!hl_short_current(lane))) return 0;
-    if (HL_UNLIKELY((word & HL_CHUNK_MAPPED) | hl_look32(&hl_flight.header->request))) return 0;
-    if (HL_LIKELY(ec)) {
-        if (HL_UNLIKELY(settled ? ec != hl_thread.ec : !hl_ruby_is_proven(ec))) return 0;
-        if (HL_UNLIKELY(!hl_ruby_frame_near(ec, !settled && hl_ruby_zjit, &frame))) return 0;
-    }
-    const uint64_t key = hl_location_key(caller, hl_thread.tag);
-    const struct hl_location_slot *slot = hl_location_slot(lane->locations, frame.pc, key);
-    if (HL_UNLIKELY(slot->pc != frame.pc || slot->caller != key)) return 0;
-    if (!settled && slot->epoch != hl_location_epoch(frame.pc)) return 0;
+    return HL_LIKELY(!((word & HL_CHUNK_MAPPED) | hl_look32(&hl_flight.header->request)));
+}
+
+/* Count a block of `size` requested bytes at a place and mark it; 0: nothing was done. */
+HL_INLINE int hl_short_count(struct hl_lane *lane, char *block, size_t word, size_t size,
+                             const struct hl_location_slot *slot) {
     const uint64_t site = slot->site;
     struct hl_count *count = slot->count;
     const size_t room = (word & ~(size_t)HL_CHUNK_FLAGS) - sizeof(size_t) - HL_TRAILER_SIZE, slack = room - size;
@@ -55,6 +48,38 @@ HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uin
     const uint64_t mark = site << HL_SITE_SHIFT | lane->birth_bits | slack << HL_SLACK_SHIFT;
     *(uint64_t *)(block + room) = mark | hl_trailer_check(mark, block);
     return 1;
+}
+
+/* The same at the nearest frame, where the lane's cache has it. `settled`: nothing was freed that the cache or the
+ * thread's ec rests on (K2), and no frame is ZJIT's. */
+HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uintptr_t caller, int settled) {
+    const size_t word = ((const size_t *)block)[-1];
+    const char *ec = hl_ruby_ec();
+    struct hl_frame frame = {0, NULL};
+    if (HL_UNLIKELY(!hl_short_may(lane, word))) return 0;
+    if (HL_LIKELY(ec)) {
+        if (HL_UNLIKELY(settled ? ec != hl_thread.ec : !hl_ruby_is_proven(ec))) return 0;
+        frame = hl_ruby_frame_of(ec, !settled && hl_ruby_zjit);
+        if (HL_UNLIKELY(!frame.pc)) return 0;
+    }
+    const uint64_t key = hl_location_key(caller, hl_thread.tag);
+    const struct hl_location_slot *slot = hl_location_slot(lane->locations, frame.pc, key);
+    if (HL_UNLIKELY(slot->pc != frame.pc || slot->caller != key)) return 0;
+    if (!settled && slot->epoch != hl_location_epoch(frame.pc)) return 0;
+    return hl_short_count(lane, block, word, size, slot);
+}
+
+/* The same where a JIT compiler asks, at a place further out, or at one of loading. This calls, and so is behind the
+ * other. */
+HL_INLINE int hl_short_birth_further(struct hl_lane *lane, char *block, size_t size, uintptr_t caller) {
+    const size_t word = ((const size_t *)block)[-1];
+    const uint64_t key = hl_location_key(caller, hl_thread.tag);
+    if (HL_UNLIKELY(!hl_short_may(lane, word))) return 0;
+    const struct hl_location_slot *slot = hl_location_known_jit(lane->locations, key);
+    const char *ec = hl_ruby_ec();
+    if (!slot && ec && hl_ruby_is_proven(ec))
+        slot = hl_location_further(lane, hl_ruby_frame_of(ec, hl_ruby_zjit != NULL), key);
+    return slot && hl_short_count(lane, block, word, size, slot);
 }
 
 /* Erase the trailer of a block and count its end; 0: nothing was done. Nearly all that Ruby frees was born before the

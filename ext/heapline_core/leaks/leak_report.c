@@ -176,7 +176,7 @@ struct line {
 
 static int look_at_line(void *context) {
     struct line *line = context;
-    const struct hl_frame frame = hl_ruby_frame_below(line->frame, line->end);
+    const struct hl_frame frame = hl_ruby_frame_below(line->frame, line->end, hl_ruby_zjit != NULL);
     return frame.frame ? hl_ruby_line_of_frame(frame, &line->found, line->text, sizeof(line->text)) : -ENOENT;
 }
 

@@ -82,7 +82,11 @@ int hl_jit_allocates(uintptr_t caller, const void *map) {
     return 0;
 }
 
+int hl_jit_is_yjit(void) {
+    return !has_zjit || (yjit_enabled && *yjit_enabled);
+}
+
 const char *hl_jit_name(int running) {
-    if (!has_zjit || (yjit_enabled && *yjit_enabled)) return "(YJIT)";
+    if (hl_jit_is_yjit()) return "(YJIT)";
     return running ? "(ZJIT)" : "(JIT)";
 }

@@ -20,6 +20,9 @@ void hl_jit_find(void);
 /* Was an allocation with this return address, which lies in the object `map`, made by a JIT compiler? */
 int hl_jit_allocates(uintptr_t caller, const void *map);
 
+/* Is it YJIT, and will stay so? */
+int hl_jit_is_yjit(void);
+
 /* "(YJIT)", "(ZJIT)", or "(JIT)" while it is not yet known which of the two it is. `running`: does the program run? */
 const char *hl_jit_name(int running);
 

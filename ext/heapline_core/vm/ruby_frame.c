@@ -132,44 +132,28 @@ HL_COLD struct hl_frame_code hl_zjit_frame_code(const char *frame) {
     return (struct hl_frame_code){kept->pc, *(const char *const *)(frame + HL_FRAME_ISEQ)};
 }
 
-struct hl_frame hl_ruby_frame_below(const char *frame, const char *end) {
-    for (; frame < end; frame += hl_ruby_frame_size)
-        if (hl_frame_runs_ruby(frame)) return (struct hl_frame){hl_frame_pc(frame), frame};
-    return (struct hl_frame){0, NULL};
-}
-
-HL_COLD struct hl_frame hl_ruby_frame_sought(struct hl_known_ecs *known) {
-    char *ec = hl_ruby_ec();
-    if (!ec || (!hl_ruby_is_proven(ec) && !hl_ruby_prove(known, ec))) return (struct hl_frame){0, NULL};
-    const char *frame = *(char **)(ec + HL_EC_FRAME);
-    if (!frame) return (struct hl_frame){0, NULL}; /* a thread's start */
-    return hl_ruby_frame_below(frame,
-                               *(char **)(ec + HL_EC_STACK) + *(size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *));
-}
-
-static uint64_t kind_of(struct hl_frame frame) {
-    return **(const uint64_t *const *)(frame.frame + HL_FRAME_EP) & HL_FRAME_KIND;
+static uint64_t kind_of(const char *frame) {
+    return **(const uint64_t *const *)(frame + HL_FRAME_EP) & HL_FRAME_KIND;
 }
 
 struct hl_frame hl_ruby_caller(struct hl_frame frame) {
-    const char *ec = hl_thread.ec;
-    const char *end = *(char *const *)(ec + HL_EC_STACK) + *(const size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *);
-    const struct hl_frame caller = hl_ruby_frame_below(frame.frame + hl_ruby_frame_size, end);
-    if (!caller.pc) return caller;
-    return kind_of(caller) == HL_FRAME_DUMMY ? (struct hl_frame){0, NULL} : caller;
+    const struct hl_frame none = {0, NULL};
+    const char *end = hl_ruby_frames_end(hl_thread.ec);
+    const struct hl_frame caller =
+        hl_ruby_frame_below(frame.frame + hl_ruby_frame_size, end, HL_UNLIKELY(hl_ruby_zjit != NULL));
+    return caller.pc && kind_of(caller.frame) == HL_FRAME_DUMMY ? none : caller;
 }
 
 int hl_ruby_is_loading(struct hl_frame frame) {
-    enum { FAR = 100 }; /* so that a miss of the caches costs the same however deep a stack is */
+    enum { FAR = 200 }; /* so that a miss of the caches costs the same however deep a stack is */
+    const char *end = hl_ruby_frames_end(hl_thread.ec), *outer = frame.frame;
+    uint64_t kind = kind_of(outer);
     int in_body = 0;
-    if (!frame.frame || hl_ruby.public_only || kind_of(frame) == HL_FRAME_OF_CLASS ||
-        kind_of(frame) == HL_FRAME_OF_FILE)
-        return 0;
-    for (int i = 0; i < FAR; i++) {
-        frame = hl_ruby_caller(frame);
-        if (!frame.pc) return 0;
-        if (kind_of(frame) == HL_FRAME_OF_FILE) return in_body;
-        in_body |= kind_of(frame) == HL_FRAME_OF_CLASS;
+    if (hl_ruby.public_only || kind == HL_FRAME_OF_CLASS || kind == HL_FRAME_OF_FILE) return 0;
+    for (int i = 0; i < FAR && (outer += hl_ruby_frame_size) < end; i++) {
+        kind = kind_of(outer);
+        if (kind == HL_FRAME_OF_FILE) return in_body;
+        in_body |= kind == HL_FRAME_OF_CLASS;
     }
     return 0;
 }
@@ -461,20 +445,25 @@ static hl_value method_of(const char *frame) {
     }
 }
 
-static int is_require_in_c(const char *frame) {
+/* The method that a frame of C code runs, where that is `require` or `require_relative`; else 0. */
+static hl_value require_in_c(const char *frame) {
     const uint64_t flags = **(const uint64_t *const *)(frame + HL_FRAME_EP);
     const hl_value method = flags & HL_FRAME_OF_C ? method_of(frame) : 0;
     const char *definition = method ? *(const char *const *)(method + HL_METHOD_DEFINITION) : NULL;
     if (!definition) return 0;
     const uintptr_t name = *(const uintptr_t *)(definition + HL_DEFINITION_NAME);
-    return name && (name == hl_ruby.require_name || name == hl_ruby.require_relative_name);
+    return name && (name == hl_ruby.require_name || name == hl_ruby.require_relative_name) ? method : 0;
 }
 
-int hl_ruby_calls_require(struct hl_frame frame) {
-    if (!frame.frame || hl_ruby.public_only || !hl_ruby.version_known || !may_read_directly()) return 0;
+int hl_ruby_calls_some_require(struct hl_known_ecs *known, struct hl_frame frame) {
+    if (hl_ruby.public_only || !hl_ruby.version_known || !may_read_directly()) return 0;
     const char *inner = *(char *const *)((const char *)hl_thread.ec + HL_EC_FRAME);
-    for (; inner < frame.frame; inner += hl_ruby_frame_size)
-        if (is_require_in_c(inner)) return 1;
+    for (; inner < frame.frame; inner += hl_ruby_frame_size) {
+        const hl_value method = require_in_c(inner);
+        if (!method) continue;
+        known->require = method;
+        return 1;
+    }
     return 0;
 }
 

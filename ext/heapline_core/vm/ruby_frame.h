@@ -30,9 +30,9 @@ struct hl_frame {
 
 /* Beside a pc in a cache, which is a multiple of 8 and an address; see location.h, W3 and W4. The frame's caller is the
  * place: there is no site. The site is of loading. The frame called a method of the VM's own, which gives the label. It
- * is one, and has no caller: the site is its own. */
-static const uint64_t HL_LOCATION_INTERNAL = 1, HL_LOCATION_LOADING = 2, HL_LOCATION_CALLED = 1ull << 61,
-                      HL_LOCATION_OUTERMOST = 1ull << 62;
+ * is one, and has no caller: the site is its own. In place of any pc: a JIT compiler allocates, whatever runs. */
+static const uint64_t HL_LOCATION_INTERNAL = 1, HL_LOCATION_LOADING = 2, HL_LOCATION_JIT = 1ull << 60,
+                      HL_LOCATION_CALLED = 1ull << 61, HL_LOCATION_OUTERMOST = 1ull << 62;
 
 /* What a provider found out about a frame; the text stays valid until the guard is left. */
 struct hl_ruby_line {
@@ -65,11 +65,13 @@ struct hl_ec_slot {
     uint32_t ec_epoch, thread_epoch;
 };
 
-/* The last ones that a thread proved. */
+/* The last ones that a thread proved, and what it knows of their frames: the method that was found to be `require`
+ * since the last GC (0: none was), so that it is still there. */
 enum { HL_EC_SLOTS = 8 };
 struct hl_known_ecs {
     uint64_t next;
     struct hl_ec_slot slots[HL_EC_SLOTS];
+    hl_value require;
 };
 
 /* This thread is where a GC begins, or is no longer: nothing has moved or gone yet, and is read as outside of GC. */
@@ -127,46 +129,51 @@ HL_INLINE int hl_frame_runs_ruby(const char *frame) {
     return hl_code_is_ruby(hl_frame_code(frame));
 }
 
-/* The nearest one from `frame` on. */
-struct hl_frame hl_ruby_frame_below(const char *frame, const char *end);
 /* The nearest one outwards of a frame of this thread's, whose ec is proven; not the one that the VM began with. */
 struct hl_frame hl_ruby_caller(struct hl_frame frame);
-/* Was it called, some frames further out, by the body of a class or module in a file that is being loaded? */
+/* Was it called, some frames further out, by the body of a class or module in a file that is being loaded? Of a frame.
+ */
 int hl_ruby_is_loading(struct hl_frame frame);
-/* Does it, the nearest that runs Ruby, call `require` or `require_relative` where these are C code? */
-int hl_ruby_calls_require(struct hl_frame frame);
+/* Does it, the nearest that runs Ruby, call `require` or `require_relative` where these are C code? Of a frame. */
+int hl_ruby_calls_some_require(struct hl_known_ecs *known, struct hl_frame frame);
 
-/* The nearest frame that runs Ruby code, from the top of the stack of an ec that is proven: mostly the first (an
- * instruction that allocates) or the second (a method in C that does). 1, and that one; or 0: it has to be sought.
- * `zjit`: whether frames may be ZJIT's. */
-HL_INLINE int hl_ruby_frame_near(const char *ec, int zjit, struct hl_frame *nearest) {
-    const char *frame = *(char *const *)(ec + HL_EC_FRAME);
-    if (HL_UNLIKELY(!frame)) return 0;
-    struct hl_frame_code code = hl_frame_code_as(frame, zjit);
-    if (!hl_code_is_ruby(code)) {
-        const char *end =
-            *(char *const *)(ec + HL_EC_STACK) + *(const size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *);
-        frame += hl_ruby_frame_size;
-        if (HL_UNLIKELY(frame >= end)) return 0;
-        code = hl_frame_code_as(frame, zjit);
-        if (HL_UNLIKELY(!hl_code_is_ruby(code))) return 0;
+HL_INLINE int hl_ruby_calls_require(struct hl_known_ecs *known, struct hl_frame frame) {
+    const char *inner = *(char *const *)((const char *)hl_thread.ec + HL_EC_FRAME);
+    for (; HL_LIKELY(known->require) && inner < frame.frame; inner += hl_ruby_frame_size)
+        if ((*(const hl_value *const *)(inner + HL_FRAME_EP))[HL_EP_METHOD] == known->require) return 1;
+    return hl_ruby_calls_some_require(known, frame);
+}
+
+/* The nearest one that runs Ruby code from `frame` on; pc 0: there is none. `zjit`: whether frames may be ZJIT's. */
+HL_INLINE struct hl_frame hl_ruby_frame_below(const char *frame, const char *end, int zjit) {
+    for (; HL_LIKELY(frame < end); frame += hl_ruby_frame_size) {
+        const struct hl_frame_code code = hl_frame_code_as(frame, zjit);
+        if (HL_LIKELY(hl_code_is_ruby(code))) return (struct hl_frame){code.pc, frame};
     }
-    *nearest = (struct hl_frame){code.pc, frame};
-    return 1;
+    return (struct hl_frame){0, NULL};
 }
 
-/* The same of whatever runs, or none where there is no Ruby. */
-HL_INLINE int hl_ruby_frame_at_hand(struct hl_frame *nearest) {
-    const char *ec = hl_ruby_ec();
-    *nearest = (struct hl_frame){0, NULL};
-    if (HL_UNLIKELY(!ec)) return 1;
-    return HL_LIKELY(hl_ruby_is_proven(ec)) && hl_ruby_frame_near(ec, HL_UNLIKELY(hl_ruby_zjit != NULL), nearest);
+/* Where the frames of an ec end that is proven. */
+HL_INLINE const char *hl_ruby_frames_end(const char *ec) {
+    return *(char *const *)(ec + HL_EC_STACK) + *(const size_t *)(ec + HL_EC_STACK_SIZE) * sizeof(void *);
 }
-struct hl_frame hl_ruby_frame_sought(struct hl_known_ecs *known);
 
+/* The same from the top of the stack of an ec that is proven: mostly the first (an instruction that allocates) or the
+ * second (a method in C that does), while a file is parsed the third. */
+HL_INLINE struct hl_frame hl_ruby_frame_of(const char *ec, int zjit) {
+    const char *frame = *(char *const *)(ec + HL_EC_FRAME);
+    struct hl_frame_code code;
+    if (HL_UNLIKELY(!frame)) return (struct hl_frame){0, NULL}; /* a thread's start */
+    code = hl_frame_code_as(frame, zjit);
+    if (hl_code_is_ruby(code)) return (struct hl_frame){code.pc, frame};
+    return hl_ruby_frame_below(frame + hl_ruby_frame_size, hl_ruby_frames_end(ec), zjit);
+}
+
+/* The same of whatever runs; none where there is no Ruby. */
 HL_INLINE struct hl_frame hl_ruby_frame(struct hl_known_ecs *known) {
-    struct hl_frame nearest;
-    return HL_LIKELY(hl_ruby_frame_at_hand(&nearest)) ? nearest : hl_ruby_frame_sought(known);
+    char *ec = hl_ruby_ec();
+    if (HL_UNLIKELY(!ec || (!hl_ruby_is_proven(ec) && !hl_ruby_prove(known, ec)))) return (struct hl_frame){0, NULL};
+    return hl_ruby_frame_of(ec, HL_UNLIKELY(hl_ruby_zjit != NULL));
 }
 
 #endif
