@@ -102,12 +102,11 @@ module Heapline
 
     # What is neither a command nor a program may be nearly a command.
     def self.suggest(word, env, err)
-      require "did_you_mean"
-      meant = DidYouMean::SpellChecker.new(dictionary: COMMANDS.keys).correct(word).first
+      return unless (spelling = Command.spelling)
+
+      meant = spelling.new(dictionary: COMMANDS.keys).correct(word).first
       found = Command::Program.new(word, env["PATH"]).status != Command::NOT_FOUND # whose own status it was
       Command.say(err, "is it `heapline #{meant}`?") if meant && !found
-    rescue LoadError
-      nil
     end
 
     # [what is said of an exception, the exit status where none is known].

@@ -22,6 +22,14 @@ module Heapline
       nil
     end
 
+    # What corrects words (Class), or nil. Ruby loads it together with RubyGems, which heapline starts without.
+    def self.spelling
+      require "did_you_mean"
+      DidYouMean::SpellChecker
+    rescue LoadError
+      nil
+    end
+
     # The process that `words` are: one PID and nothing else (Integer). Raises UsageError.
     def self.pid(words)
       pid, *others = words
@@ -123,6 +131,7 @@ module Heapline
 
       # In one line: an unknown value with those that the option takes, an unknown option with those that are like it.
       def wrong(options, error)
+        Command.spelling # which OptionParser asks where it is loaded
         name, value = error.args.join("=").split("=", 2)
         values = options.top.long[name.delete_prefix("--")]&.pattern if value
         return "#{name} takes #{values.keys.join(", ")}, not #{value}" if values.is_a?(Hash)
