@@ -31,9 +31,10 @@ module NativePrograms
       build(name, file, "-shared", "-fPIC", *flags, "-ldl", "-lpthread")
     end
 
-    # An executable.
+    # An executable, for each set of flags another.
     def program(name, *flags)
-      build(name, File.basename(name), *flags)
+      FileUtils.mkdir_p(File.join(DIRECTORY, kind = Digest::SHA256.hexdigest(flags.join("\0"))[0, 8]))
+      build(name, File.join(kind, File.basename(name)), *flags)
     end
 
     private
