@@ -129,8 +129,8 @@ class ApiTest < Minitest::Test
       Heapline.dump($stdout, 500_000)
     RUBY
     line = run.output.lines.find { |text| text.include?("program.rb:1") }
-    # The ten strings, and some small blocks of the VM's own: 7 to 10, on Ruby 3.2 also 11.
-    assert_match(/\A\s+10\d{5}\s+(1\d|2[01]) \S+program\.rb:1\n\z/, line)
+    # The ten strings, and some small blocks of the VM's own: 7 to 11, or 18 where one of its tables just grows.
+    assert_match(/\A\s+10\d{5}\s+[12]\d \S+program\.rb:1\n\z/, line)
     assert(run.output.lines.all? { |text| text.to_i > 500_000 })
   end
 

@@ -145,12 +145,13 @@ struct hl_frame hl_ruby_caller(struct hl_frame frame) {
 }
 
 int hl_ruby_is_loading(struct hl_frame frame) {
-    enum { FAR = 200 }; /* so that a miss of the caches costs the same however deep a stack is */
+    enum { FAR = 100 }; /* so that a miss of the caches costs the same however deep a stack is */
     const char *end = hl_ruby_frames_end(hl_thread.ec), *outer = frame.frame;
     uint64_t kind = kind_of(outer);
     int in_body = 0;
     if (hl_ruby.public_only || kind == HL_FRAME_OF_CLASS || kind == HL_FRAME_OF_FILE) return 0;
     for (int i = 0; i < FAR && (outer += hl_ruby_frame_size) < end; i++) {
+        if (!hl_frame_runs_ruby(outer)) continue;
         kind = kind_of(outer);
         if (kind == HL_FRAME_OF_FILE) return in_body;
         in_body |= kind == HL_FRAME_OF_CLASS;
