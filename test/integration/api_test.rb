@@ -123,14 +123,16 @@ class ApiTest < Minitest::Test
     assert_operator found[:taken], :<, 2000
   end
 
+  # Without a GC, which would allocate for itself on that line.
   def test_dump_prints_total_calls_location
     run = fly(<<~RUBY, options: ["-I", Heapline::TestHelper::LIB, "-rheapline"])
+      GC.disable
       KEPT = Array.new(10) { "k" * 100_000 }
       Heapline.dump($stdout, 500_000)
     RUBY
-    line = run.output.lines.find { |text| text.include?("program.rb:1") }
-    # The ten strings, and some small blocks of the VM's own: 7 to 11, or 18 where one of its tables just grows.
-    assert_match(/\A\s+10\d{5}\s+[12]\d \S+program\.rb:1\n\z/, line)
+    line = run.output.lines.find { |text| text.include?("program.rb:2") }
+    # The ten strings, and some small blocks of the VM's own: 7 to 10, on Ruby 3.2 also 11.
+    assert_match(/\A\s+10\d{5}\s+(1\d|2[01]) \S+program\.rb:2\n\z/, line)
     assert(run.output.lines.all? { |text| text.to_i > 500_000 })
   end
 
