@@ -58,11 +58,9 @@ module FlightRun
     super
   end
 
-  # A signal that ends the tests keeps teardown from removing it. Children of theirs that were forked leave it alone.
-  def self.leave_nothing(path)
-    tests = Process.pid
-    at_exit { FileUtils.rm_rf(path) if Process.pid == tests }
-  end
+  # Of all tests: a signal that ends them keeps teardown from removing its own.
+  WORKPLACES = [] # rubocop:disable Style/MutableConstant
+  Minitest.after_run { FileUtils.rm_rf(WORKPLACES) }
 
   # A directory of this test's own, in memory where that is possible.
   def workplace
@@ -72,7 +70,7 @@ module FlightRun
   def new_directory
     base = File.writable?("/dev/shm") ? "/dev/shm" : Dir.tmpdir
     path = File.realpath(Dir.mktmpdir("heapline-test", base))
-    FlightRun.leave_nothing(path)
+    WORKPLACES << path
     (@workplaces ||= []) << path
     path
   end
