@@ -144,10 +144,9 @@ static int open_pipes(struct copying *copying) {
 
 /* Native.copy_process(pid, memory, code, flight, flight_copy) { |copy, threads, stopped_ns, flight_bytes| } -> what the
  * block returns, :unsafe: no thread was at a place where it could make one, or the number of a thread that waits in the
- * kernel, where it cannot be stopped. memory: as of inject; code: addresses
- * there of a system call with a return behind it, of what calls rt_sigreturn, of _exit; flight: IO of its flight file,
- * nil: it has none, and where to copy that. threads: of each its number and user_regs_struct. The copy is there during
- * the block. Raises SystemCallError. */
+ * kernel, where it cannot be stopped. memory: as of inject; code: addresses there of a system call with a return behind
+ * it, of what calls rt_sigreturn, of _exit; flight: IO of its flight file, nil: it has none, and where to copy that.
+ * threads: of each its number and user_regs_struct. The copy is there during the block. Raises SystemCallError. */
 static VALUE rbhl_copy_process(VALUE self, VALUE pid, VALUE memory, VALUE code, VALUE flight, VALUE flight_copy) {
     struct copying copying = {NULL, -1, -1, -1, -1, -1};
     (void)self;

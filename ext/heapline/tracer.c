@@ -63,16 +63,17 @@ int rbhl_has_signal(pid_t thread) {
     return (pending & ~mask_of(text, "\nSigBlk:")) != 0;
 }
 
-static int waits_in_kernel(pid_t thread) {
-    char text[128];
-    const char *state = rbhl_read_proc(thread, "stat", text, sizeof(text)) > 0 ? strrchr(text, ')') : NULL;
-    return state && state[1] == ' ' && state[2] == 'D';
+char rbhl_state_of(pid_t thread) {
+    char text[512];
+    if (rbhl_read_proc(thread, "stat", text, sizeof(text)) <= 0) return 0;
+    const char *behind = strrchr(text, ')');
+    return behind && behind[1] ? behind[2] : 0;
 }
 
 int rbhl_trace_await(pid_t thread, int *status, uint64_t since) {
     pid_t found;
     while ((found = waitpid(thread, status, __WALL | WNOHANG)) == 0) {
-        if (rbhl_now() - since > IN_KERNEL_NS && waits_in_kernel(thread)) return -EBUSY;
+        if (rbhl_now() - since > IN_KERNEL_NS && rbhl_state_of(thread) == 'D') return -EBUSY;
         nanosleep(&PAUSE, NULL);
     }
     return found == thread && WIFSTOPPED(*status) ? 0 : -ESRCH;

@@ -19,6 +19,8 @@ uint64_t rbhl_now(void);
 
 /* The beginning of a file of /proc/PID; its length, or -errno. */
 ssize_t rbhl_read_proc(pid_t pid, const char *name, char *text, size_t size);
+/* The letter of its state, as in /proc/PID/stat; 0: there is none of this number. */
+char rbhl_state_of(pid_t thread);
 
 /* Have a child that shares nothing with the caller but what it copied do this (no malloc); after 5 s it is ended. What
  * `work` returns, 0 to 255, or -1 where it came to no end. */

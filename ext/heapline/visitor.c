@@ -20,18 +20,11 @@ static enum rbhl_visit of_error(int error) {
     return error == ESRCH || error == ENOENT ? RBHL_VISIT_GONE : RBHL_VISIT_FORBIDDEN;
 }
 
-static char state_of(pid_t pid) {
-    char text[512];
-    if (rbhl_read_proc(pid, "stat", text, sizeof(text)) <= 0) return 0;
-    const char *behind = strrchr(text, ')');
-    return behind && behind[1] ? behind[2] : 0;
-}
-
 /* RBHL_VISITED: its main thread waits in a system call. Without stopping it. */
 static enum rbhl_visit look(pid_t pid) {
     char text[256];
     const ssize_t length = rbhl_read_proc(pid, "syscall", text, sizeof(text));
-    const char state = state_of(pid);
+    const char state = rbhl_state_of(pid);
     if (state == 'T') return RBHL_VISIT_STOPPED;
     if (state != 'S') return state == 't' ? RBHL_VISIT_FORBIDDEN : state ? RBHL_VISIT_RUNS : RBHL_VISIT_GONE;
     if (length < 0) return of_error((int)-length);

@@ -10,8 +10,9 @@
  *     itself. In a cache the pc of such a frame says no more than that: the next frame outwards is looked up likewise.
  * W4  What a line of a gem or of Ruby's library allocates for the body of a class or module that is being loaded
  *     (`delegate`, `attribute`), and what any line's call of require takes, is a site of its own, of loading. In a
- *     lane's cache that holds while such a body or call runs, so each birth looks again (hl_location_further). A line
- * whose other site is in the cache counts there until that is driven out: nothing else is ever counted as loading.
+ *     lane's cache that holds while such a body or call runs, so each birth looks again
+ *     (hl_location_further). A line whose other site is in the cache counts there until that is driven out: nothing
+ *     else is ever counted as loading.
  * Callable from any thread inside malloc.
  */
 #ifndef HL_LOCATION_H

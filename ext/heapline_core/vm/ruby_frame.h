@@ -131,12 +131,13 @@ HL_INLINE int hl_frame_runs_ruby(const char *frame) {
 
 /* The nearest one outwards of a frame of this thread's, whose ec is proven; not the one that the VM began with. */
 struct hl_frame hl_ruby_caller(struct hl_frame frame);
-/* Was it called, some frames further out, by the body of a class or module in a file that is being loaded? Of a frame.
- */
+/* Was a frame (not none) called, some frames further out, by the body of a class or module in a file that is being
+ * loaded? */
 int hl_ruby_is_loading(struct hl_frame frame);
-/* Does it, the nearest that runs Ruby, call `require` or `require_relative` where these are C code? Of a frame. */
+/* Where the method that is known to be `require` is none of those called, or none is known. */
 int hl_ruby_calls_some_require(struct hl_known_ecs *known, struct hl_frame frame);
 
+/* Does a frame (not none), the nearest that runs Ruby, call `require` or `require_relative` where these are C code? */
 HL_INLINE int hl_ruby_calls_require(struct hl_known_ecs *known, struct hl_frame frame) {
     const char *inner = *(char *const *)((const char *)hl_thread.ec + HL_EC_FRAME);
     for (; HL_LIKELY(known->require) && inner < frame.frame; inner += hl_ruby_frame_size)
