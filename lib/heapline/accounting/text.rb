@@ -31,9 +31,9 @@ module Heapline
       # so). loading: only what loading code took, by gem where nothing else is said. tag: only what has this tag, or
       # with "(no tag)" none. memory: Processes::ProcessMemory or nil. ledger: Processes::Ledger or nil. directory:
       # paths in it are shown relative to it.
-      # more: the commands that show more, an Array of [command, why]. all: what shows all rows, as the reader types it.
+      # more: the commands that show more, an Array of [command, why]. all: what shows all, where that is no option.
       def initialize(top: 20, sort: :growth, min: 0, by: nil, objects: false, loading: false, tag: nil, memory: nil,
-                     ledger: nil, directory: nil, more: [], all: "--top 0", env: ENV)
+                     ledger: nil, directory: nil, more: [], all: nil, env: ENV)
         @column = Figures::SiteFigures.fetch(sort)
         @selection = Table::Selection.new(top: top, sort: @column.figure, min: min)
         @by = by || (:gem if loading)

@@ -44,8 +44,7 @@ module Heapline
       def definition(object)
         return if object.definition.nil? || object.definition == object.location
 
-        itself = %w[CLASS MODULE].include?(object.type)
-        Table::Label.new(text: itself ? "defined at" : "its class is defined at", place: object.definition)
+        Table::Label.new(text: object.module? ? "defined at" : "its class is defined at", place: object.definition)
       end
 
       def flags(object)

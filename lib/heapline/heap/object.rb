@@ -38,6 +38,10 @@ module Heapline
         file && "#{file}:#{line}"
       end
 
+      def module?
+        %w[CLASS MODULE].include?(type)
+      end
+
       # "app.rb:3"; nil where the dump does not tell.
       def definition
         defined_file && "#{defined_file}:#{defined_line}"

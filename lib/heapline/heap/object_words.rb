@@ -48,12 +48,11 @@ module Heapline
       end
 
       # A row's name: address, object and where it was allocated; of a class or module without that where it is defined.
-      # prefix: what stands before the object; indent: steps
-      # to the right; way: who has it.
+      # prefix: what stands before the object; indent: steps to the right; way: who has it.
       def label(object, prefix: nil, indent: 0, way: nil)
         words = ("  " * [indent, DEEPEST].min) + [prefix, long(object), way && "← #{way}"].compact.join("  ")
         Table::Label.new(text: "#{object.address_text.to_s.ljust(ADDRESS)}  #{words}",
-                         place: object.location || own_definition(object))
+                         place: object.location || (object.definition if object.module?))
       end
 
       # For JSON and CSV.
@@ -78,10 +77,6 @@ module Heapline
       end
 
       private
-
-      def own_definition(object)
-        object.definition if %w[CLASS MODULE].include?(object.type)
-      end
 
       # Does a T_DATA's name in C say more than its class? "allocation_info_tracer" does, of an Object; "VM/thread" of
       # a Thread does not.

@@ -9,7 +9,7 @@ module Heapline
     # same line.
     class Lines
       # top, sort (a key of SiteFigures), min, directory, all: as for Text. by: nil, or :class, :gem, :file, :tag.
-      def initialize(terminal, top:, sort:, min:, by: nil, directory: nil, all: "--top 0")
+      def initialize(terminal, top:, sort:, min:, by: nil, directory: nil, all: nil)
         @terminal = terminal
         @column = ObjectFigures.fetch(sort)
         @selection = Table::Selection.new(top: top, sort: @column.figure, min: min)

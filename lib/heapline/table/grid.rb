@@ -25,10 +25,11 @@ module Heapline
         @shown = telling unless telling.empty?
       end
 
-      # "1,204 sites, 20 shown; all: --top 0". all: what shows all, where the reader is.
-      def summary(noun, by = nil, all: "--top 0")
+      # "1,204 sites, 20 shown; all: --top 0". all: what shows all, where that is no option.
+      def summary(noun, by = nil, all: nil)
         what = "#{by ? "group" : noun}#{"s" if @count != 1}#{" by #{by}" if by}"
-        "#{Units.count(@count)} #{what}, #{Units.count(shown.size)} shown#{"; all: #{all}" if shown.size < @count}"
+        rest = "; all: #{all || "--top 0"}" if shown.size < @count
+        "#{Units.count(@count)} #{what}, #{Units.count(shown.size)} shown#{rest}"
       end
     end
 
