@@ -7,15 +7,21 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "account/inheritance.h"
 #include "heapline_core.h"
 #include "platform/own_memory.h"
+#include "platform/own_process.h"
+#include "platform/system_call.h"
 
 enum {
-    LOOKS = 2, /* at owners that may be gone, for each lane that is made */
+    LOOKS = 2,                /* at owners that may be gone, for each lane that is made */
+    OUTSIDE_NS = 1000 * 1000, /* of processor time: no thread counts so long at one call */
+    OUTSIDE_LOOK_NS = 300 * 1000,
 };
+static const uint64_t OUTSIDE_MOST_NS = 2ull * 1000 * 1000 * 1000;
 
 void (*hl_lane_asked)(void);
 uint32_t hl_lanes_at_most_slots;
@@ -356,6 +362,39 @@ uint64_t hl_lane_baseline(uint32_t kind) {
     hl_birth_begin_baseline(generation, hl_birth_ms());
     set64(&header->baseline, hl_baseline() + 1);
     return (uint32_t)__atomic_add_fetch(&hl_epochs, 1, __ATOMIC_SEQ_CST);
+}
+
+/* ---- counting begins once more ---- */
+
+/* A thread's processor time; 0: there is no such thread. clock_getcpuclockid(3) makes the number of the clock like this
+ * of a process; bit 2 says that it is of a thread. */
+static uint64_t ran_ns(uint32_t thread) {
+    enum { SCHEDULED = 2, OF_THREAD = 4 };
+    return hl_clock_ns((clockid_t)(~thread << 3 | OF_THREAD | SCHEDULED));
+}
+
+/* Nothing that counts sleeps; what waits for a lock of heapline's, or a processor, does not sleep either. */
+static int is_outside(const struct hl_lane *lane) {
+    const uint32_t owner = hl_load32(&lane->record->owner);
+    if (!owner || owner == thread_id()) return 1;
+    const uint64_t ran = ran_ns(owner);
+    if (!ran || ran - lane->ran_ns >= OUTSIDE_NS) return 1;
+    const char state = hl_thread_state(owner);
+    return state != 'R' && state != 'D' && state != 'T' && state != 't';
+}
+
+int hl_lane_wait_for_all(void) {
+    const struct timespec look = {.tv_nsec = OUTSIDE_LOOK_NS};
+    const uint64_t limit = hl_clock_ns(CLOCK_MONOTONIC) + OUTSIDE_MOST_NS;
+    for (struct hl_lane *lane = hl_lane_newest(); lane; lane = lane->made_before)
+        lane->ran_ns = ran_ns(hl_load32(&lane->record->owner));
+    nanosleep(&look, NULL);
+    for (const struct hl_lane *lane = hl_lane_newest(); lane; lane = lane->made_before)
+        for (; !is_outside(lane); nanosleep(&look, NULL))
+            if (hl_clock_ns(CLOCK_MONOTONIC) > limit) return -EAGAIN;
+    hl_lane_shared_lock();
+    hl_lane_shared_unlock();
+    return 0;
 }
 
 /* By the records: what was inherited has no lane (show_inherited). */

@@ -93,6 +93,7 @@ struct hl_lane {
     struct hl_recording *recording;   /* recorder.h; NULL: nothing was recorded yet */
     struct hl_ruby_walks *ruby_stack; /* ruby_stack.h; NULL: none was looked at yet */
     struct hl_lane *made_before;      /* of all lanes */
+    uint64_t ran_ns;                  /* its owner's processor time when hl_lane_wait_for_all began */
     struct hl_lane *next_free;
     struct hl_known_ecs ecs;
 };
@@ -169,6 +170,11 @@ int64_t hl_lane_restart_peak(struct hl_lane *own, int64_t *live);
 
 /* Begin a new baseline; its number. */
 uint64_t hl_lane_baseline(uint32_t kind);
+
+/* Nobody begins to count any more: wait until nobody is in the middle of it either, that is, until each owner was seen
+ * to sleep or has run for long enough since. 0, or -EAGAIN after 2 s. An owner counts on where a handler of a signal
+ * sleeps that came in the middle. */
+int hl_lane_wait_for_all(void);
 
 /* Counting begins once more, and nobody counts yet: all is 0, and a baseline begins. */
 void hl_lane_begin_again(void);

@@ -456,7 +456,7 @@ static void choose_another_key(void) {
 /* The same flight, sites and lanes; all counts are 0 again. */
 static int begin_again(void) {
     struct hl_flight_header *header = hl_flight.header;
-    int failed = header->pid == (uint32_t)getpid() ? 0 : become_child();
+    int failed = header->pid == (uint32_t)getpid() ? hl_lane_wait_for_all() : become_child();
     if (!failed) failed = keep_blocks();
     if (failed) return failed;
     choose_another_key();

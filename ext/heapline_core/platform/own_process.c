@@ -173,16 +173,21 @@ int hl_own_thread_start(void *(*work)(void *unused)) {
 
 /* ---- whether a process lives ---- */
 
-/* Field 3 of /proc/PID/stat, behind a name that may hold anything; 0: it cannot be told. */
-static char state_of(uint32_t pid) {
+/* Field 3 of a file `stat`, behind a name that may hold anything; 0: it cannot be told. */
+static char state_in(const char *path) {
     char text[64];
-    hl_text(text, sizeof(text), "/proc/%u/stat", pid);
-    const int fd = open(text, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
     if (fd >= 0) close(fd);
     text[length > 0 ? length : 0] = 0;
     const char *behind = strrchr(text, ')');
     return behind && behind[1] == ' ' ? behind[2] : 0;
+}
+
+char hl_thread_state(uint32_t tid) {
+    char path[64];
+    hl_text(path, sizeof(path), "/proc/self/task/%u/stat", tid);
+    return state_in(path);
 }
 
 int hl_process_gone(uint32_t pid) {
@@ -191,6 +196,8 @@ int hl_process_gone(uint32_t pid) {
 
 int hl_process_ended(uint32_t pid) {
     if (hl_process_gone(pid)) return 1;
-    const char state = state_of(pid);
+    char path[64];
+    hl_text(path, sizeof(path), "/proc/%u/stat", pid);
+    const char state = state_in(path);
     return state == 'Z' || state == 'X';
 }

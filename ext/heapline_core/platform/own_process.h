@@ -38,6 +38,9 @@ void hl_own_process_start(const struct hl_own_process *process);
 /* Start a detached thread with all signals blocked. 0 or -errno. With the guard entered. */
 int hl_own_thread_start(void *(*work)(void *unused));
 
+/* What a thread of this process does: R, S, D … as in proc(5); 0: it cannot be told. From anywhere. */
+char hl_thread_state(uint32_t tid);
+
 /* 1: there is no process of this pid. From anywhere. */
 int hl_process_gone(uint32_t pid);
 

@@ -66,6 +66,7 @@ module Heapline
       end
 
       REASONS = {
+        Errno::EAGAIN => "a thread that is in the middle of being counted does not come to run; try again",
         Errno::ENOTSUP => "counting cannot end while freed blocks are kept (--quarantine)",
         Errno::ENOSYS => "blocks can be kept from a late start only with glibc's allocator"
       }.freeze
