@@ -297,7 +297,8 @@ static int born_shortly(char **block) {
     *block = hl_real_malloc(24 + HL_TRAILER_SIZE);
     struct hl_lane *lane = hl_thread.lane;
     const int settled = lane->settled == hl_location_forgets;
-    const int counted = hl_short_birth(lane, *block, 24, CALLER, settled);
+    const struct hl_location_slot *loading = NULL;
+    const int counted = hl_short_birth(lane, *block, 24, CALLER, settled, &loading);
     fake_ruby_pop();
     if (!counted) hl_real_free(*block);
     return counted;

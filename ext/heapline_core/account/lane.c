@@ -455,7 +455,7 @@ HL_COLD void hl_lane_turn(struct hl_lane *lane, uint64_t clock) {
     lane->birth = hl_birth_tick(generation, hl_birth_ms());
     lane->birth_bits = (uint64_t)lane->birth << HL_BIRTH_SHIFT;
     lane->born_ms = hl_birth_time(lane->birth);
-    lane->ecs.require = 0;
+    lane->ecs.require = lane->ecs.other = 0;
     lane->ticks_known = ticks_known(lane->birth);
     lane->generation = generation;
     lane->clock = clock;

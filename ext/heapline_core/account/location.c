@@ -12,10 +12,14 @@
 #include "vm/ruby_proof.h"
 #include "vm/unwind_rule.h"
 
-enum { LANES_AT_MOST_SLOTS = 16 };
+enum { LANES_AT_MOST_SLOTS = 16, ASKER_BITS = 9 };
 
 /* The cache that all lanes share: (pc, library, tag) → site. */
 static struct hl_lossy_cache shared;
+
+/* And the one of what asks for memory: return address → whose code that is. */
+static struct hl_lossy_slot asker_slots[1 << ASKER_BITS];
+static const struct hl_lossy_cache askers = {asker_slots, 64 - ASKER_BITS};
 
 int hl_location_create(void) {
     return hl_lossy_create(&shared) ? 0 : -ENOMEM;
@@ -75,11 +79,27 @@ static size_t name_native(void *context, char *label, uint32_t *symbol_offset) {
     return hl_library_symbol(place->library, place->caller, label, HL_LABEL_MAX, symbol_offset);
 }
 
-static uint32_t native_site(const struct hl_library *library, uintptr_t caller, uint32_t tag) {
-    struct native_place place = {library, caller};
-    struct hl_site_key key = {.kind = HL_KIND_NATIVE, .library = library->number, .tag = tag};
-    key.offset = caller - library->base;
+static uint32_t native_site(uintptr_t caller, uint32_t tag) {
+    const struct hl_library library = hl_library_at(caller);
+    struct native_place place = {&library, caller};
+    struct hl_site_key key = {.kind = HL_KIND_NATIVE, .library = library.number, .tag = tag};
+    key.offset = caller - library.base;
     return hl_site_find(&key, name_native, &place);
+}
+
+/* The library's number, 0 for Ruby's own, and whether it is a JIT compiler. Where a line runs for the first time each
+ * of its callers misses the lane's cache. */
+enum { ASKER_LIBRARY = 0xffff, ASKER_IS_JIT = 1 << 16, ASKER_KNOWN = 1 << 17 };
+
+static uint32_t asker_at(uintptr_t caller) {
+    const uint32_t epoch = hl_library_epoch(); /* before the look */
+    uint32_t asker = hl_lossy_find(&askers, caller, epoch);
+    if (HL_LIKELY(asker)) return asker;
+    const struct hl_library library = hl_library_at(caller);
+    asker = ASKER_KNOWN | (library.map == hl_ruby.library ? 0 : library.number);
+    if (hl_jit_allocates(caller, library.map)) asker |= ASKER_IS_JIT;
+    if (hl_ruby.attached) hl_lossy_keep(&askers, caller, epoch, asker); /* until then neither is certain */
+    return asker;
 }
 
 static size_t name_jit(void *context, char *label, uint32_t *symbol_offset) {
@@ -259,20 +279,20 @@ const struct hl_location_slot *hl_location_further(struct hl_lane *lane, struct 
         frame = further;
     }
     if (!slot || !(slot->pc & HL_LOCATION_LOADING)) return slot;
-    return frame.frame && (hl_ruby_calls_require(&lane->ecs, frame) || hl_ruby_is_loading(frame)) ? slot : NULL;
+    return frame.frame && hl_location_is_loading(lane, frame) ? slot : NULL;
 }
 
 HL_COLD uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int with_ruby) {
     uint32_t site = 0;
     const int saved = hl_guard_enter(&hl_thread);
-    const struct hl_library library = hl_library_at(caller);
+    const uint32_t asker = asker_at(caller);
     if (with_ruby && HL_UNLIKELY(hl_ruby.public_only == HL_UNTIL_PROVEN)) hl_ruby_proof_look();
     struct search search = {
         .lane = lane, .key = hl_location_key(caller, hl_thread.tag), .tag = hl_thread.tag, .cacheable = 1};
-    search.library = library.map == hl_ruby.library ? 0 : library.number;
+    search.library = asker & ASKER_LIBRARY;
     search.epoch = hl_location_epoch(0);
     if (with_ruby) search.frame = hl_ruby_frame(&lane->ecs);
-    if (HL_UNLIKELY(hl_jit_allocates(caller, library.map)))
+    if (HL_UNLIKELY(asker & ASKER_IS_JIT))
         site = jit_place(&search);
     else if (with_ruby && (search.frame.pc || hl_ruby.public_only))
         site = ruby_site_of(&search);
@@ -280,7 +300,7 @@ HL_COLD uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int with
     if (!site && search.frame.pc) search.cacheable = 0;
     /* There a return address says nothing of the line. */
     if (hl_ruby.public_only && hl_ruby.attached) search.cacheable = 0;
-    if (!site) site = native_site(&library, caller, search.tag);
+    if (!site) site = native_site(caller, search.tag);
     if (search.cacheable) keep(&search, site);
     hl_guard_leave(&hl_thread, saved);
     return site;

@@ -41,6 +41,11 @@ void hl_location_settle(struct hl_lane *lane);
  * loaded still is. With an ec that is proven, where there is a frame. NULL: nothing. */
 const struct hl_location_slot *hl_location_further(struct hl_lane *lane, struct hl_frame frame, uint64_t key);
 
+/* Is code being loaded, or does this line of a thread whose ec is proven call `require` (W4)? */
+HL_INLINE int hl_location_is_loading(struct hl_lane *lane, struct hl_frame frame) {
+    return hl_ruby_calls_require(&lane->ecs, frame) || hl_ruby_is_loading(frame);
+}
+
 HL_INLINE struct hl_place hl_locate(struct hl_lane *lane, uintptr_t caller) {
     const struct hl_frame frame = hl_ruby_frame(&lane->ecs);
     const uint64_t key = hl_location_key(caller, hl_thread.tag);

@@ -181,8 +181,72 @@ HL_INLINE void death(void *block, size_t usable, uintptr_t caller, const struct 
 
 /* ---- gate open ---- */
 
+/* What the short way leaves to be done, and all over other allocators. */
+static HL_NOINLINE void *born_generally(void *block, size_t size, uintptr_t caller) {
+    if (HL_LIKELY(block != NULL)) birth(block, size, caller, hot());
+    return block;
+}
+
+/* What the lane's cache does not know of the nearest frame alone, or not at all. */
+static HL_NOINLINE void *born_further(void *block, size_t size, uintptr_t caller) {
+    struct hl_lane *lane = hl_thread.lane;
+    const size_t word = ((const size_t *)block)[-1];
+    if (HL_UNLIKELY(!hl_short_may(lane, word))) return born_generally(block, size, caller);
+    const struct hl_location_slot *slot = hl_short_further(lane, caller);
+    if (HL_LIKELY(slot))
+        return hl_short_count(lane, block, word, size, slot) ? block : born_generally(block, size, caller);
+    const struct hl_place place = hl_lane_place(lane, hl_locate_slow(lane, caller, 1));
+    hl_lane_birth(lane, block, hl_real_usable(block), size, place, 0);
+    return block;
+}
+
+/* Something was freed that locations may rest on, or there is ZJIT. Each birth looks at epochs then, until there were
+ * as many as the lane's cache has slots to be looked through. */
+static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t caller) {
+    struct hl_lane *lane = hl_thread.lane;
+    if (HL_UNLIKELY(++lane->unsettled >= hl_location_slot_count(lane->locations))) hl_location_settle(lane);
+    return HL_LIKELY(hl_short_birth(lane, block, size, caller, 0, NULL)) ? block : born_further(block, size, caller);
+}
+
+/* At a line where code was loaded, while it still is. */
+static HL_NOINLINE void *born_in_body(void *block, size_t size, uintptr_t caller,
+                                      const struct hl_location_slot *loading) {
+    struct hl_lane *lane = hl_thread.lane;
+    const int is_loading = hl_location_is_loading(lane, hl_ruby_frame_of(hl_thread.ec, 0));
+    return hl_short_birth_loading(lane, block, size, loading, is_loading) ? block : born_further(block, size, caller);
+}
+
+/* The same, in the call of `require` that is known. The rest is behind it, and keeps registers. */
+static HL_NOINLINE void *born_loading(void *block, size_t size, uintptr_t caller,
+                                      const struct hl_location_slot *loading) {
+    struct hl_lane *lane = hl_thread.lane;
+    const int is_loading = hl_ruby_calls_known_require(&lane->ecs, loading->pc & ~HL_LOCATION_LOADING);
+    if (HL_LIKELY(hl_short_birth_loading(lane, block, size, loading, is_loading))) return block;
+    return born_in_body(block, size, caller, loading);
+}
+
+HL_INLINE void *born_shortly(void *block, size_t size, uintptr_t caller) {
+    struct hl_lane *lane = hl_thread.lane;
+    if (HL_UNLIKELY(!block || !lane)) return born_generally(block, size, caller);
+    if (HL_UNLIKELY(lane->settled != hl_load64(&hl_location_forgets))) return born_carefully(block, size, caller);
+    const struct hl_location_slot *loading = NULL;
+    if (HL_LIKELY(hl_short_birth(lane, block, size, caller, 1, &loading))) return block;
+    return loading ? born_loading(block, size, caller, loading) : born_further(block, size, caller);
+}
+
+HL_INLINE void *born_hot(void *block, size_t size, uintptr_t caller) {
+    if (HL_UNLIKELY(hl_gate_is() != HL_GATE_SHORT)) return born_generally(block, size, caller);
+    return born_shortly(block, size, caller);
+}
+
+/* Of all functions but malloc and calloc, which have it in themselves. */
+static HL_NOINLINE void *born_elsewhere(void *block, size_t size, uintptr_t caller) {
+    return born_hot(block, size, caller);
+}
+
 HL_INLINE void *born(void *block, size_t size, uintptr_t caller, struct way way) {
-    if (HL_UNLIKELY(way.tail) && block) hl_block_wipe(block, 0, size);
+    if (HL_LIKELY(!way.tail && !way.event)) return born_elsewhere(block, size, caller);
+    if (way.tail && block) hl_block_wipe(block, 0, size);
     if (HL_LIKELY(block != NULL)) birth(block, size, caller, way);
     return block;
 }
@@ -278,6 +342,7 @@ HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct w
         moved_away(block, usable, mapped, &trailer);
     else if (hl_started_late)
         older_goes(block, usable);
+    if (HL_LIKELY(!way.tail && !way.event)) return born_elsewhere(moved, size, caller);
     const int recorded = birth(moved, size, caller, way);
     if (way.event && ours && !recorded) record_death(HL_EVENT_GONE, block, caller, &trailer);
     return moved;
@@ -375,11 +440,6 @@ HL_INLINE int is_open(void) {
     return HL_LIKELY(hl_gate_is() & HL_GATE_OPEN);
 }
 
-/* What the short way leaves to be done, and all that goes another way. */
-static HL_NOINLINE void *born_generally(void *block, size_t size, uintptr_t caller) {
-    return born(block, size, caller, hot());
-}
-
 static HL_NOINLINE void *malloc_by_gate(size_t size, uintptr_t caller, uint32_t event) {
     if (HL_UNLIKELY(!is_open())) return closed_malloc(size, caller, event);
     return born(hl_real_malloc(padded(size, 0)), size, caller, hot());
@@ -402,27 +462,6 @@ static HL_NOINLINE void free_generally(void *block, uintptr_t caller, uint32_t e
         hl_real_free(block);
     else
         free_by_gate(block, caller, event);
-}
-
-/* What the lane's cache does not know of the nearest frame alone. */
-static HL_NOINLINE void *born_further(void *block, size_t size, uintptr_t caller) {
-    struct hl_lane *lane = hl_thread.lane;
-    return hl_short_birth_further(lane, block, size, caller) ? block : born_generally(block, size, caller);
-}
-
-/* Something was freed that locations may rest on, or there is ZJIT. Each birth looks at epochs then, until there were
- * as many as the lane's cache has slots to be looked through. */
-static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t caller) {
-    struct hl_lane *lane = hl_thread.lane;
-    if (HL_UNLIKELY(++lane->unsettled >= hl_location_slot_count(lane->locations))) hl_location_settle(lane);
-    return HL_LIKELY(hl_short_birth(lane, block, size, caller, 0)) ? block : born_further(block, size, caller);
-}
-
-HL_INLINE void *born_shortly(void *block, size_t size, uintptr_t caller) {
-    struct hl_lane *lane = hl_thread.lane;
-    if (HL_UNLIKELY(!block || !lane)) return born_generally(block, size, caller);
-    if (HL_UNLIKELY(lane->settled != hl_load64(&hl_location_forgets))) return born_carefully(block, size, caller);
-    return HL_LIKELY(hl_short_birth(lane, block, size, caller, 1)) ? block : born_further(block, size, caller);
 }
 
 /* What the short way asks the allocator for; 0: the call has to go another way. */
@@ -456,8 +495,7 @@ HL_EXPORT void *calloc(size_t count, size_t size) {
     if (HL_UNLIKELY(!is_open())) return closed_calloc(count, size, HL_CALLER);
     if (HL_UNLIKELY(__builtin_mul_overflow(count, size, &bytes))) return hl_real_calloc(count, size);
     void *block = hl_real_calloc(1, padded(bytes, 0));
-    if (HL_UNLIKELY(hl_gate_is() != HL_GATE_SHORT)) return born_generally(block, bytes, HL_CALLER);
-    return born_shortly(block, bytes, HL_CALLER);
+    return born_hot(block, bytes, HL_CALLER);
 }
 
 HL_EXPORT void *realloc(void *block, size_t size) {

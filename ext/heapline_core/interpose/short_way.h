@@ -51,8 +51,10 @@ HL_INLINE int hl_short_count(struct hl_lane *lane, char *block, size_t word, siz
 }
 
 /* The same at the nearest frame, where the lane's cache has it. `settled`: nothing was freed that the cache or the
- * thread's ec rests on (K2), and no frame is ZJIT's. */
-HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uintptr_t caller, int settled) {
+ * thread's ec rests on (K2), and no frame is ZJIT's;
+ * then, where 0 is returned, *loading is what the cache has of that line where code is loaded; NULL: nothing. */
+HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uintptr_t caller, int settled,
+                             const struct hl_location_slot **loading) {
     const size_t word = ((const size_t *)block)[-1];
     const char *ec = hl_ruby_ec();
     struct hl_frame frame = {0, NULL};
@@ -64,22 +66,27 @@ HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uin
     }
     const uint64_t key = hl_location_key(caller, hl_thread.tag);
     const struct hl_location_slot *slot = hl_location_slot(lane->locations, frame.pc, key);
-    if (HL_UNLIKELY(slot->pc != frame.pc || slot->caller != key)) return 0;
+    if (HL_UNLIKELY(slot->pc != frame.pc || slot->caller != key)) {
+        if (settled && slot->pc == (frame.pc | HL_LOCATION_LOADING) && slot->caller == key) *loading = slot;
+        return 0;
+    }
     if (!settled && slot->epoch != hl_location_epoch(frame.pc)) return 0;
     return hl_short_count(lane, block, word, size, slot);
 }
 
-/* The same where a JIT compiler asks, at a place further out, or at one of loading. This calls, and so is behind the
- * other. */
-HL_INLINE int hl_short_birth_further(struct hl_lane *lane, char *block, size_t size, uintptr_t caller) {
-    const size_t word = ((const size_t *)block)[-1];
+/* The same of such a line, if `is_loading`. */
+HL_INLINE int hl_short_birth_loading(struct hl_lane *lane, char *block, size_t size,
+                                     const struct hl_location_slot *loading, int is_loading) {
+    return HL_LIKELY(is_loading) && hl_short_count(lane, block, ((const size_t *)block)[-1], size, loading);
+}
+
+/* What the lane's cache has where a JIT compiler asks, at a place further out, or at one of loading; NULL: nothing. */
+HL_INLINE const struct hl_location_slot *hl_short_further(struct hl_lane *lane, uintptr_t caller) {
     const uint64_t key = hl_location_key(caller, hl_thread.tag);
-    if (HL_UNLIKELY(!hl_short_may(lane, word))) return 0;
     const struct hl_location_slot *slot = hl_location_known_jit(lane->locations, key);
     const char *ec = hl_ruby_ec();
-    if (!slot && ec && hl_ruby_is_proven(ec))
-        slot = hl_location_further(lane, hl_ruby_frame_of(ec, hl_ruby_zjit != NULL), key);
-    return slot && hl_short_count(lane, block, word, size, slot);
+    if (slot || !ec || !hl_ruby_is_proven(ec)) return slot;
+    return hl_location_further(lane, hl_ruby_frame_of(ec, hl_ruby_zjit != NULL), key);
 }
 
 /* Erase the trailer of a block and count its end; 0: nothing was done. Nearly all that Ruby frees was born before the

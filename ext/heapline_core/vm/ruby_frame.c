@@ -361,14 +361,19 @@ hl_value hl_ruby_attached_object(hl_value singleton) {
     return hl_ruby.rb_attr_get ? hl_ruby.rb_attr_get(singleton, hl_ruby.attached_name) : 0;
 }
 
-/* "Cache#" or "Cache." in front of a method, for a method entry; 0 for all else. */
+/* "Cache#" or "Cache." in front of a method, for a method entry; 0 for all else. No proof comes to an owner in a
+ * program that has no methods: the first ones are read through the kernel, two calls each. */
 static size_t owner_prefix(hl_value method, char *buffer, size_t size) {
-    if (!is_method(method)) return 0;
-    hl_value owner; /* no proof comes to it in a program that has no methods */
+    enum { FIRST = 64 };
+    static uint32_t read;
+    const int direct = hl_load32(&read) >= FIRST;
+    hl_value owner;
     uint64_t flags;
-    if (hl_probe(&owner, (const void *)(method + HL_METHOD_OWNER), sizeof(owner)) || !is_object(owner) ||
-        hl_probe(&flags, (const void *)owner, sizeof(flags)))
+    if (!is_method(method)) return 0;
+    if (fetch(direct, &owner, (const void *)(method + HL_METHOD_OWNER), sizeof(owner)) || !is_object(owner) ||
+        fetch(direct, &flags, (const void *)owner, sizeof(flags)))
         return 0;
+    if (!direct) __atomic_add_fetch(&read, 1, __ATOMIC_RELAXED);
     size_t length = hl_ruby_module_name(owner, buffer, size - 1);
     if (length) {
         buffer[length++] = '#';
@@ -446,24 +451,31 @@ static hl_value method_of(const char *frame) {
     }
 }
 
-/* The method that a frame of C code runs, where that is `require` or `require_relative`; else 0. */
-static hl_value require_in_c(const char *frame) {
+/* The method that a frame of C code runs; else 0. */
+static hl_value method_in_c(const char *frame) {
     const uint64_t flags = **(const uint64_t *const *)(frame + HL_FRAME_EP);
-    const hl_value method = flags & HL_FRAME_OF_C ? method_of(frame) : 0;
-    const char *definition = method ? *(const char *const *)(method + HL_METHOD_DEFINITION) : NULL;
+    return flags & HL_FRAME_OF_C ? method_of(frame) : 0;
+}
+
+/* `require` or `require_relative`. */
+static int is_require(hl_value method) {
+    const char *definition = *(const char *const *)(method + HL_METHOD_DEFINITION);
     if (!definition) return 0;
     const uintptr_t name = *(const uintptr_t *)(definition + HL_DEFINITION_NAME);
-    return name && (name == hl_ruby.require_name || name == hl_ruby.require_relative_name) ? method : 0;
+    return name && (name == hl_ruby.require_name || name == hl_ruby.require_relative_name);
 }
 
 int hl_ruby_calls_some_require(struct hl_known_ecs *known, struct hl_frame frame) {
-    if (hl_ruby.public_only || !hl_ruby.version_known || !may_read_directly()) return 0;
     const char *inner = *(char *const *)((const char *)hl_thread.ec + HL_EC_FRAME);
+    while (known->other && inner < frame.frame && hl_frame_method(inner) == known->other) inner += hl_ruby_frame_size;
+    if (inner >= frame.frame || hl_ruby.public_only || !hl_ruby.version_known || !may_read_directly()) return 0;
     for (; inner < frame.frame; inner += hl_ruby_frame_size) {
-        const hl_value method = require_in_c(inner);
-        if (!method) continue;
-        known->require = method;
-        return 1;
+        const hl_value method = method_in_c(inner);
+        if (method && is_require(method)) {
+            known->require = method;
+            return 1;
+        }
+        if (method && method == hl_frame_method(inner)) known->other = method;
     }
     return 0;
 }

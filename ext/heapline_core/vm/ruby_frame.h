@@ -65,13 +65,13 @@ struct hl_ec_slot {
     uint32_t ec_epoch, thread_epoch;
 };
 
-/* The last ones that a thread proved, and what it knows of their frames: the method that was found to be `require`
- * since the last GC (0: none was), so that it is still there. */
+/* The last ones that a thread proved, and what it knows of their frames: the last method in C that was found to be
+ * `require` since the last GC, so that it is still there, and the last one that was found to be none (0: none was). */
 enum { HL_EC_SLOTS = 8 };
 struct hl_known_ecs {
     uint64_t next;
     struct hl_ec_slot slots[HL_EC_SLOTS];
-    hl_value require;
+    hl_value require, other;
 };
 
 /* This thread is where a GC begins, or is no longer: nothing has moved or gone yet, and is read as outside of GC. */
@@ -137,12 +137,26 @@ int hl_ruby_is_loading(struct hl_frame frame);
 /* Where the method that is known to be `require` is none of those called, or none is known. */
 int hl_ruby_calls_some_require(struct hl_known_ecs *known, struct hl_frame frame);
 
+/* What stands where a frame of C code has its method. */
+HL_INLINE hl_value hl_frame_method(const char *frame) {
+    return (*(const hl_value *const *)(frame + HL_FRAME_EP))[HL_EP_METHOD];
+}
+
 /* Does a frame (not none), the nearest that runs Ruby, call `require` or `require_relative` where these are C code? */
 HL_INLINE int hl_ruby_calls_require(struct hl_known_ecs *known, struct hl_frame frame) {
     const char *inner = *(char *const *)((const char *)hl_thread.ec + HL_EC_FRAME);
     for (; HL_LIKELY(known->require) && inner < frame.frame; inner += hl_ruby_frame_size)
-        if ((*(const hl_value *const *)(inner + HL_FRAME_EP))[HL_EP_METHOD] == known->require) return 1;
+        if (hl_frame_method(inner) == known->require) return 1;
     return hl_ruby_calls_some_require(known, frame);
+}
+
+/* Does the nearest that runs Ruby, whose pc this is and which is not ZJIT's, call the method that is known as such? */
+HL_INLINE int hl_ruby_calls_known_require(const struct hl_known_ecs *known, uint64_t pc) {
+    const char *inner = *(char *const *)((const char *)hl_thread.ec + HL_EC_FRAME);
+    if (HL_UNLIKELY(!known->require)) return 0;
+    for (; hl_frame_code_as(inner, 0).pc != pc; inner += hl_ruby_frame_size)
+        if (hl_frame_method(inner) == known->require) return 1;
+    return 0;
 }
 
 /* The nearest one that runs Ruby code from `frame` on; pc 0: there is none. `zjit`: whether frames may be ZJIT's. */
