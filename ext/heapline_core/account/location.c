@@ -98,7 +98,8 @@ static uint32_t asker_at(uintptr_t caller) {
     const struct hl_library library = hl_library_at(caller);
     asker = ASKER_KNOWN | (library.map == hl_ruby.library ? 0 : library.number);
     if (hl_jit_allocates(caller, library.map)) asker |= ASKER_IS_JIT;
-    if (hl_ruby.attached) hl_lossy_keep(&askers, caller, epoch, asker); /* until then neither is certain */
+    /* Before, neither is certain. In no library: a library may come to lie there, which moves no epoch. */
+    if (hl_ruby.attached && library.map) hl_lossy_keep(&askers, caller, epoch, asker);
     return asker;
 }
 

@@ -220,7 +220,7 @@ static HL_NOINLINE void *born_in_body(void *block, size_t size, uintptr_t caller
 static HL_NOINLINE void *born_loading(void *block, size_t size, uintptr_t caller,
                                       const struct hl_location_slot *loading) {
     struct hl_lane *lane = hl_thread.lane;
-    const int is_loading = hl_ruby_calls_known_require(&lane->ecs, loading->pc & ~HL_LOCATION_LOADING);
+    const int is_loading = hl_ruby_calls_known_require(&lane->ecs);
     if (HL_LIKELY(hl_short_birth_loading(lane, block, size, loading, is_loading))) return block;
     return born_in_body(block, size, caller, loading);
 }

@@ -51,8 +51,8 @@ HL_INLINE int hl_short_count(struct hl_lane *lane, char *block, size_t word, siz
 }
 
 /* The same at the nearest frame, where the lane's cache has it. `settled`: nothing was freed that the cache or the
- * thread's ec rests on (K2), and no frame is ZJIT's;
- * then, where 0 is returned, *loading is what the cache has of that line where code is loaded; NULL: nothing. */
+ * thread's ec rests on (K2), and no frame is ZJIT's. Then *loading becomes what the cache has of the line where code is
+ * loaded, if that is all it has. */
 HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uintptr_t caller, int settled,
                              const struct hl_location_slot **loading) {
     const size_t word = ((const size_t *)block)[-1];

@@ -150,11 +150,11 @@ HL_INLINE int hl_ruby_calls_require(struct hl_known_ecs *known, struct hl_frame 
     return hl_ruby_calls_some_require(known, frame);
 }
 
-/* Does the nearest that runs Ruby, whose pc this is and which is not ZJIT's, call the method that is known as such? */
-HL_INLINE int hl_ruby_calls_known_require(const struct hl_known_ecs *known, uint64_t pc) {
+/* Does the nearest frame that runs Ruby call the method that is known as such? There is one, and none is ZJIT's. */
+HL_INLINE int hl_ruby_calls_known_require(const struct hl_known_ecs *known) {
     const char *inner = *(char *const *)((const char *)hl_thread.ec + HL_EC_FRAME);
     if (HL_UNLIKELY(!known->require)) return 0;
-    for (; hl_frame_code_as(inner, 0).pc != pc; inner += hl_ruby_frame_size)
+    for (; !hl_code_is_ruby(hl_frame_code_as(inner, 0)); inner += hl_ruby_frame_size)
         if (hl_frame_method(inner) == known->require) return 1;
     return 0;
 }
