@@ -8,7 +8,7 @@ module Bench
   # Instructions that heapline adds to a call of the malloc family, counted by Valgrind: the same on a busy machine.
   # What a process does for itself is taken away by a run without the calls.
   class Instructions
-    CALLS = %w[pair reallocate usable_size passed].freeze
+    CALLS = %w[pair reallocate usable_size passed fiber].freeze
     # So many that what a start waits for, some 60,000 instructions on a busy machine, is one a call.
     COUNT = 50_000
     PROGRAM = File.expand_path("../workloads/native/calls.rb", __dir__)

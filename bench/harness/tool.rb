@@ -76,8 +76,13 @@ module Bench
       return "not built: run rake compile" unless File.exist?(@core)
 
       preload = [{ "LD_PRELOAD" => @core, "HEAPLINE" => "quiet" }, []]
-      command = [{}, [@interpreter.path, File.join(ROOT, "exe/heapline"), "--quiet"]]
-      Tool.new(name: "heapline", version: own_version, preload: preload, command: command, evidence: COUNTS)
+      Tool.new(name: "heapline", version: own_version, preload: preload, command: typed, evidence: COUNTS)
+    end
+
+    # `heapline --quiet CMD` with the first Ruby of the PATH, as exe/heapline finds it: its first line says how to start.
+    def typed
+      path = [File.dirname(@interpreter.path), ENV.fetch("PATH")].join(File::PATH_SEPARATOR)
+      [{ "PATH" => path }, [File.join(ROOT, "exe/heapline"), "--quiet"]]
     end
 
     # heapline with HEAPLINE=blocks: each live block findable, with its native stack.

@@ -2,14 +2,24 @@
 
 require "fiddle"
 
-# One kind of call, COUNT times, in C: ruby calls.rb KIND COUNT. BENCH_BEFORE: code to run first.
+# One kind of call, COUNT times, in C but for `fiber`: ruby calls.rb KIND COUNT. BENCH_BEFORE: code to run first.
 module Calls
   SIZE = 64
   NUMBER = Fiddle::TYPE_LONG_LONG
   LIBRARY = Fiddle.dlopen(ENV.fetch("BENCH_NATIVE"))
 
   def self.run(kind, count)
-    kind == "passed" ? pass(count) : function("bench_#{kind}", NUMBER, Fiddle::TYPE_SIZE_T).call(count, SIZE)
+    case kind
+    when "passed" then pass(count)
+    when "fiber" then take_turns(count)
+    else function("bench_#{kind}", NUMBER, Fiddle::TYPE_SIZE_T).call(count, SIZE)
+    end
+  end
+
+  # A malloc in another fiber than the one before it.
+  def self.take_turns(count)
+    fibers = Array.new(2) { Fiber.new { loop { Fiber.yield("x" * 100) } } }
+    count.times { |turn| fibers[turn % 2].resume }
   end
 
   # Blocks that another thread frees.

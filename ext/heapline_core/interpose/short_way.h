@@ -80,13 +80,12 @@ HL_INLINE int hl_short_birth_loading(struct hl_lane *lane, char *block, size_t s
     return HL_LIKELY(is_loading) && hl_short_count(lane, block, ((const size_t *)block)[-1], size, loading);
 }
 
-/* What the lane's cache has where a JIT compiler asks, at a place further out, or at one of loading; NULL: nothing. */
+/* What the lane's cache has where a JIT compiler asks, at a place further out, at one of loading, or in another fiber
+ * than before; NULL: nothing. */
 HL_INLINE const struct hl_location_slot *hl_short_further(struct hl_lane *lane, uintptr_t caller) {
     const uint64_t key = hl_location_key(caller, hl_thread.tag);
     const struct hl_location_slot *slot = hl_location_known_jit(lane->locations, key);
-    const char *ec = hl_ruby_ec();
-    if (slot || !ec || !hl_ruby_is_proven(ec)) return slot;
-    return hl_location_further(lane, hl_ruby_frame_of(ec, hl_ruby_zjit != NULL), key);
+    return slot ? slot : hl_location_further(lane, hl_ruby_frame(&lane->ecs), key);
 }
 
 /* Erase the trailer of a block and count its end; 0: nothing was done. Nearly all that Ruby frees was born before the
