@@ -31,13 +31,17 @@ module Bench
     ["fibers", :time] =>
       "a malloc in another fiber than the one before it takes 263 instructions more, others take 100: whose frames " \
       "these are is found out anew.",
+    ["rubocop", :rss] =>
+      "each of some 40,000 lines has counters, names and a place in two tables, some 200 bytes, each block eight bytes.",
     ["mail", :collections] => GC,
+    ["load_library", :collections] => GC,
     ["hexapdf", :collections] => GC,
     ["rails_1", :collections] => TURNS,
     ["rails_5", :collections] => TURNS,
     ["rails_32", :collections] => TURNS,
     ["rails_200", :collections] => TURNS,
     ["rails_5", :time] => "its rounds vary, by how the threads of server and client take turns on two processors.",
+    ["rails_32", :time] => "its rounds vary, by how the threads of server and client take turns on two processors.",
     ["rails_200", :time] => "its rounds vary, by how the threads of server and client take turns on two processors.",
     ["rails_200", :rss] =>
       "each thread has counters of its own for the lines that it ran, 64 bytes a line, and a cache of up to 11 kB.",
