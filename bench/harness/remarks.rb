@@ -32,7 +32,7 @@ module Bench
       "a malloc in another fiber than the one before it takes 263 instructions more, others take 100: whose frames " \
       "these are is found out anew.",
     ["rubocop", :rss] =>
-      "each of some 40,000 lines has counters, names and a place in two tables, some 200 bytes, each block eight bytes.",
+      "each of some 40,000 lines has counters, names and a place in two tables, some 200 bytes; each block has eight.",
     ["mail", :collections] => GC,
     ["load_library", :collections] => GC,
     ["hexapdf", :collections] => GC,

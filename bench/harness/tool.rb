@@ -79,7 +79,7 @@ module Bench
       Tool.new(name: "heapline", version: own_version, preload: preload, command: typed, evidence: COUNTS)
     end
 
-    # `heapline --quiet CMD` with the first Ruby of the PATH, as exe/heapline finds it: its first line says how to start.
+    # `heapline --quiet CMD` with the first Ruby of the PATH; the first line of exe/heapline says how it starts.
     def typed
       path = [File.dirname(@interpreter.path), ENV.fetch("PATH")].join(File::PATH_SEPARATOR)
       [{ "PATH" => path }, [File.join(ROOT, "exe/heapline"), "--quiet"]]
