@@ -11,7 +11,8 @@ module Bench
   GC = "Ruby starts a GC by what malloc_usable_size says of its blocks, and the trailer makes that up to 8 bytes " \
        "more or less."
   TURNS = "it depends on how its threads take turns: plain runs also differ by some per cent."
-  private_constant :TRAILER, :PAIR, :MEAN, :SHARE, :GC, :TURNS
+  ROUNDS = "its rounds vary, by how the threads of server and client take turns on two processors."
+  private_constant :TRAILER, :PAIR, :MEAN, :SHARE, :GC, :TURNS, :ROUNDS
 
   # Why a target is missed where it is missed: by workload (nil: the mean) and kind of target.
   REMARKS = {
@@ -29,10 +30,11 @@ module Bench
       "a profile has 9 % of its time in heapline, half of it for lines that run for the first time: the run is short.",
     ["hexapdf", :time] => "it was 1.08 in another run of five rounds.",
     ["fibers", :time] =>
-      "a malloc in another fiber than the one before it takes 263 instructions more, others take 100: whose frames " \
-      "these are is found out anew.",
+      "a malloc in another fiber than the one before it takes 263 instructions more, where else one and its free " \
+      "take 180: whose frames these are is found out anew.",
     ["rubocop", :rss] =>
-      "each of some 40,000 lines has counters, names and a place in two tables, some 200 bytes; each block has eight.",
+      "each of its lines (33,000 where it is only loaded) has counters, names and a place in two tables, each block " \
+      "has eight bytes.",
     ["mail", :collections] => GC,
     ["load_library", :collections] => GC,
     ["hexapdf", :collections] => GC,
@@ -40,12 +42,12 @@ module Bench
     ["rails_5", :collections] => TURNS,
     ["rails_32", :collections] => TURNS,
     ["rails_200", :collections] => TURNS,
-    ["rails_5", :time] => "its rounds vary, by how the threads of server and client take turns on two processors.",
-    ["rails_32", :time] => "its rounds vary, by how the threads of server and client take turns on two processors.",
-    ["rails_200", :time] => "its rounds vary, by how the threads of server and client take turns on two processors.",
+    ["rails_5", :time] => ROUNDS,
+    ["rails_32", :time] => ROUNDS,
+    ["rails_200", :time] => ROUNDS,
     ["rails_200", :rss] =>
       "each thread has counters of its own for the lines that it ran, 64 bytes a line, and a cache of up to 11 kB.",
-    ["web_server", :time] => "its rounds vary, by how the threads of server and client take turns on two processors.",
+    ["web_server", :time] => ROUNDS,
     ["pairs_1", :pair] => PAIR,
     ["pairs_2", :pair] => PAIR,
     ["pairs_4", :pair] => PAIR,

@@ -172,8 +172,8 @@ int64_t hl_lane_restart_peak(struct hl_lane *own, int64_t *live);
 uint64_t hl_lane_baseline(uint32_t kind);
 
 /* Nobody begins to count any more: wait until nobody is in the middle of it either, that is, until each owner was seen
- * to sleep or has run for long enough since. 0, or -EAGAIN after 2 s. An owner counts on where a handler of a signal
- * sleeps that came in the middle. */
+ * to sleep or has run for long enough since. 0, or -EAGAIN after 2 s. Not seen: who is in the middle below a signal's
+ * handler that sleeps; and, where /proc cannot be read, who does not run. */
 int hl_lane_wait_for_all(void);
 
 /* Counting begins once more, and nobody counts yet: all is 0, and a baseline begins. */

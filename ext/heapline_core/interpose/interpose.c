@@ -212,16 +212,19 @@ static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t call
 static HL_NOINLINE void *born_in_body(void *block, size_t size, uintptr_t caller,
                                       const struct hl_location_slot *loading) {
     struct hl_lane *lane = hl_thread.lane;
+    const size_t word = ((const size_t *)block)[-1];
     const int is_loading = hl_location_is_loading(lane, hl_ruby_frame_of(hl_thread.ec, 0));
-    return hl_short_birth_loading(lane, block, size, loading, is_loading) ? block : born_further(block, size, caller);
+    if (is_loading && hl_short_count(lane, block, word, size, loading)) return block;
+    return born_further(block, size, caller);
 }
 
 /* The same, in the call of `require` that is known. The rest is behind it, and keeps registers. */
 static HL_NOINLINE void *born_loading(void *block, size_t size, uintptr_t caller,
                                       const struct hl_location_slot *loading) {
     struct hl_lane *lane = hl_thread.lane;
-    const int is_loading = hl_ruby_calls_known_require(&lane->ecs);
-    if (HL_LIKELY(hl_short_birth_loading(lane, block, size, loading, is_loading))) return block;
+    const size_t word = ((const size_t *)block)[-1];
+    if (HL_LIKELY(hl_ruby_calls_known_require(&lane->ecs) && hl_short_count(lane, block, word, size, loading)))
+        return block;
     return born_in_body(block, size, caller, loading);
 }
 

@@ -74,12 +74,6 @@ HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uin
     return hl_short_count(lane, block, word, size, slot);
 }
 
-/* The same of such a line, if `is_loading`. */
-HL_INLINE int hl_short_birth_loading(struct hl_lane *lane, char *block, size_t size,
-                                     const struct hl_location_slot *loading, int is_loading) {
-    return HL_LIKELY(is_loading) && hl_short_count(lane, block, ((const size_t *)block)[-1], size, loading);
-}
-
 /* What the lane's cache has where a JIT compiler asks, at a place further out, at one of loading, or in another fiber
  * than before; NULL: nothing. */
 HL_INLINE const struct hl_location_slot *hl_short_further(struct hl_lane *lane, uintptr_t caller) {
