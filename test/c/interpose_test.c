@@ -14,6 +14,7 @@
 #include "core.h"
 #include "fake_linker.h"
 #include "fake_ruby.h"
+#include "flight/elders.h"
 #include "flight/flight.h"
 #include "flight/site_table.h"
 #include "heapline_core.h"
@@ -22,6 +23,7 @@
 #include "lifecycle/lifecycle.h"
 #include "state/block_map.h"
 #include "state/guard.h"
+#include "state/trailer.h"
 
 void *_Znwm(size_t size);
 void *_ZnamRKSt9nothrow_t(size_t size, const void *nothrow);
@@ -147,6 +149,29 @@ static void blocks_that_are_not_counted_have_what_was_asked_for(void) {
         free(keep(blocks[size]));
     }
     CHECK(malloc_usable_size(keep(malloc(24))) >= 24);
+    check_flight();
+}
+
+/* The program's bytes pass the check by chance, one time of 2^17. */
+static void what_looks_like_a_trailer_is_the_programs(void) {
+    enum { NO_SITE = (1 << 20) - 1 };
+    begin();
+    const enum hl_life life = hl_life;
+    hl_life = HL_LIFE_STARTING, hl_gate.open = HL_GATE_CLOSED;
+    char *block = malloc(100), *moving = malloc(100);
+    hl_life = life, hl_gate.open = HL_GATE_OPEN;
+    const size_t usable = hl_real_usable(block);
+    hl_trailer_write(block, usable, 50, NO_SITE, 0);
+    hl_trailer_write(moving, hl_real_usable(moving), 50, HL_SITE_FIRST, HL_BIRTH_MASK);
+    const uint64_t word = hl_trailer_load(moving, usable);
+    CHECK(!hl_block_watch(block, usable));
+    to_line(11);
+    moving = keep(realloc(moving, 5000));
+    CHECK_EQUAL(hl_trailer_load(moving, usable), word);
+    free(moving);
+    free(block);
+    line_has(11, 1, 5000, 1, 5000);
+    CHECK_EQUAL(hl_flight.header->counts_lost, 0);
     check_flight();
 }
 
@@ -491,6 +516,7 @@ static const struct check_test tests[] = {
     {"blocks_with_a_mapping_of_their_own_are_counted", blocks_with_a_mapping_of_their_own_are_counted},
     {"each_function_counts_what_was_asked_for", each_function_counts_what_was_asked_for},
     {"blocks_that_are_not_counted_have_what_was_asked_for", blocks_that_are_not_counted_have_what_was_asked_for},
+    {"what_looks_like_a_trailer_is_the_programs", what_looks_like_a_trailer_is_the_programs},
     {"a_block_that_is_much_larger_than_asked_for", a_block_that_is_much_larger_than_asked_for},
     {"the_whole_usable_size_is_the_programs", the_whole_usable_size_is_the_programs},
     {"what_cannot_be_had_fails_as_below", what_cannot_be_had_fails_as_below},

@@ -35,7 +35,7 @@ int hl_trailer_is_possible(uint32_t site, uint32_t birth) {
 
 int hl_block_watch(void *block, size_t usable) {
     struct hl_trailer trailer;
-    return (!hl_started_late || hl_trailer_take(block, usable, &trailer)) && hl_trailer_watch(block, usable);
+    return hl_trailer_take(block, usable, &trailer) && hl_trailer_watch(block, usable);
 }
 
 static struct bucket *bucket_of(const void *block) {

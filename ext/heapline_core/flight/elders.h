@@ -4,8 +4,9 @@
  * contexts, threads of the VM's. They have no trailer that could be watched (trailer.h), so their addresses are kept
  * here, and a free that finds no trailer looks whether it is one of them.
  *
- * What lies at the end of such a block is the program's, and one of 2^17 passes the check. So after a late start a
- * trailer is believed only where it is possible, too.
+ * What lies at the end of a block that we did not mark is the program's, and one of 2^17 passes the check. So a trailer
+ * is believed only where it is possible, too: the general ways ask for that, and the short way (short_way.h) counts
+ * only what its lane has counted before, born a short time ago.
  *
  * A hash of buckets of one cache line. Nothing is ever moved: a block whose bucket is full is not watched, and then
  * nothing that rests on it is kept in a cache.
@@ -24,16 +25,15 @@
 /* Room for them; 0 or -ENOMEM. Once more: forget all. */
 int hl_elders_begin(void);
 
-/* Trailers of births before this one are of an earlier start: one of 2^17 passes the check, under another key too. */
+/* Trailers of births before this one are of an earlier start. */
 void hl_elders_begin_at(uint32_t birth);
 
 /* Can there be such a trailer: its site is there, and its birth is neither of before nor to come? */
-HL_COLD int hl_trailer_is_possible(uint32_t site, uint32_t birth);
+int hl_trailer_is_possible(uint32_t site, uint32_t birth);
 
-/* hl_trailer_read and hl_trailer_watch, whenever the accounting began. */
+/* hl_trailer_read and hl_trailer_watch, where the trailer is possible. */
 HL_INLINE int hl_trailer_take(const void *block, size_t usable, struct hl_trailer *trailer) {
-    if (!hl_trailer_read(block, usable, trailer)) return 0;
-    return HL_LIKELY(!hl_started_late) || hl_trailer_is_possible(trailer->site, trailer->birth);
+    return hl_trailer_read(block, usable, trailer) && HL_LIKELY(hl_trailer_is_possible(trailer->site, trailer->birth));
 }
 int hl_block_watch(void *block, size_t usable);
 

@@ -556,10 +556,10 @@ static HL_NOINLINE size_t usable_as_marked(void *block) {
     if (HL_UNLIKELY(booting())) return 0;
     const size_t usable = hl_real_usable(block);
     if (!hl_gate_is()) return usable;
-    const size_t marked = usable_of(block, hl_block_tail_size), room = hl_trailer_usable(block, marked);
+    const size_t marked = usable_of(block, hl_block_tail_size);
     struct hl_trailer trailer;
-    if (HL_UNLIKELY(hl_started_late) && !hl_trailer_take(block, marked, &trailer)) return usable;
-    return room == marked ? usable : room; /* a block that we did not mark has no tail either */
+    if (!hl_trailer_take(block, marked, &trailer)) return usable; /* nor has it a tail */
+    return hl_trailer_usable(block, marked);
 }
 
 HL_EXPORT size_t malloc_usable_size(void *block) {
