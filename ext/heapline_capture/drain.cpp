@@ -18,6 +18,7 @@ namespace capture {
 namespace {
 
 const uint64_t LAG_NS = 2000000;
+const uint64_t EARLY_NS = 2000;    /* more than a processor may be ahead of what it is still waiting for */
 const uint64_t RATE_NS = 20000000; /* the least time that tells how fast the clock is */
 const size_t BIRTHS = 1 << 14;
 const uint32_t UNKNOWN = 0;
@@ -133,6 +134,7 @@ Drain::Drain(const std::string &path, int fd) : ring_(new Ring(path)), lanes_(HL
         ns_per_unit_ = static_cast<double>(monotonic_ns() - about.start_ns) / static_cast<double>(ring_->now());
     }
     lag_ = static_cast<uint64_t>(LAG_NS / ns_per_unit_);
+    early_ = static_cast<uint64_t>(EARLY_NS / ns_per_unit_);
 }
 
 Drain::~Drain() = default;
@@ -309,22 +311,26 @@ void Drain::begin_thread(Lane &lane, const RingEvent &event) {
     writer_->mark(Kind::thread_start, 0, {lane.thread, 0, 0, ns(event.time)});
 }
 
-void Drain::note_birth(const RingEvent &event) {
-    births_[event.address >> 4 & (BIRTHS - 1)] = {event.address, event.time};
+void Drain::note_birth(const RingEvent &event, bool early) {
+    births_[event.address >> 4 & (BIRTHS - 1)] = {event.address, event.time, early};
 }
 
-/* Whether this end is that of a block which has made room for another already. */
-bool Drain::is_settled(const RingEvent &event) const {
-    const Birth &birth = births_[event.address >> 4 & (BIRTHS - 1)];
-    return event.time < time_ && birth.address == event.address && birth.time > event.time;
+/* Whether this end is that of a block which has made room for another already: the event came late, or the other
+ * thread, which got the address, read its clock ahead of that (E1). */
+bool Drain::is_settled(const RingEvent &event) {
+    Birth &birth = births_[event.address >> 4 & (BIRTHS - 1)];
+    if (birth.address != event.address) return false;
+    const bool settled = birth.time > event.time || (birth.early && event.time - birth.time < early_);
+    birth.early = false;
+    return settled;
 }
 
 void Drain::birth(const RingEvent &event, const Writer::Call &call) {
     for (size_t i = 0; moves_ && i < lanes_.size(); i++)
         for (Move &move : lanes_[i].moving)
             if (move.address == event.address) move.given_out = true;
-    writer_->birth(kind_of(event.kind), event.address, event.size, event.alignment, call);
-    note_birth(event);
+    const bool early = writer_->birth(kind_of(event.kind), event.address, event.size, event.alignment, call);
+    note_birth(event, early);
 }
 
 void Drain::death(Kind kind, const RingEvent &event, const Writer::Call &call) {
@@ -334,7 +340,7 @@ void Drain::death(Kind kind, const RingEvent &event, const Writer::Call &call) {
 void Drain::object(const RingEvent &event, const Writer::Call &call) {
     const uint32_t klass = event.klass < classes_.size() ? classes_[event.klass] : 0;
     writer_->object(event.address, event.size, klass, call);
-    note_birth(event);
+    note_birth(event, false);
 }
 
 void Drain::name_class(const RingEvent &event) {
@@ -358,8 +364,7 @@ void Drain::reallocated(Lane &lane, const RingEvent &event, const Writer::Call &
     lane.moving.pop_back();
     moves_--;
     if (move.given_out) return birth(event, call);
-    writer_->moved(move.address, event.address, event.size, call);
-    note_birth(event);
+    note_birth(event, writer_->moved(move.address, event.address, event.size, call));
 }
 
 void Drain::remapped(Lane &lane, const RingEvent &event, const Writer::Call &call) {

@@ -69,6 +69,7 @@ class Drain {
     };
     struct Birth {
         uint64_t address, time;
+        bool early; /* the end of the block that lay there is not known yet */
     };
 
     void find_chunks();
@@ -86,8 +87,8 @@ class Drain {
     void death(Kind kind, const RingEvent &event, const Writer::Call &call);
     void object(const RingEvent &event, const Writer::Call &call);
     void name_class(const RingEvent &event);
-    bool is_settled(const RingEvent &event) const;
-    void note_birth(const RingEvent &event);
+    bool is_settled(const RingEvent &event);
+    void note_birth(const RingEvent &event, bool early);
     void tell_lost();
     uint32_t stack(uint32_t node);
     uint32_t frame(uint32_t number);
@@ -106,8 +107,8 @@ class Drain {
     uint32_t looked_at_ = 0;                 /* the lane whose thread's name was looked at last */
     uint64_t time_ = 0;                      /* of the last event, in the ring's units */
     uint64_t lost_told_ = 0, generation_ = 0, ruby_heap_ = 0;
-    uint64_t rss_ = 0; /* bytes, when it was read last; 0: never */
-    uint64_t lag_ = 0; /* in the ring's units */
+    uint64_t rss_ = 0;             /* bytes, when it was read last; 0: never */
+    uint64_t lag_ = 0, early_ = 0; /* in the ring's units */
     double ns_per_unit_ = 1;
 };
 

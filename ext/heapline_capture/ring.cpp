@@ -141,7 +141,7 @@ void Ring::release() {
 }
 
 uint64_t Ring::now() const {
-    if (header().clock == HL_CLOCK_TSC) return hl_clock_counter_roughly() - header().start;
+    if (header().clock == HL_CLOCK_TSC) return hl_clock_counter() - header().start;
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return static_cast<uint64_t>(now.tv_sec) * 1000000000 + static_cast<uint64_t>(now.tv_nsec) - header().start;

@@ -53,11 +53,12 @@ void Writer::rename_class(uint32_t klass, std::string_view name, uint32_t type) 
     names_.rename_class(klass, name, type);
 }
 
-void Writer::birth(Kind kind, uint64_t address, uint64_t size, uint64_t alignment, const Call &call) {
-    vanish(address, call);
+bool Writer::birth(Kind kind, uint64_t address, uint64_t size, uint64_t alignment, const Call &call) {
+    const bool vanished = vanish(address, call);
     uint32_t number = numbers_.take();
     addresses_.add(address, number);
     add(kind, number, size, alignment, call);
+    return vanished;
 }
 
 void Writer::death(Kind kind, uint64_t address, const Call &call) {
@@ -66,23 +67,25 @@ void Writer::death(Kind kind, uint64_t address, const Call &call) {
     add(number ? kind : Kind::free_older, number, 0, 0, call);
 }
 
-void Writer::moved(uint64_t old_address, uint64_t new_address, uint64_t size, const Call &call) {
+bool Writer::moved(uint64_t old_address, uint64_t new_address, uint64_t size, const Call &call) {
     uint32_t number = addresses_.remove(old_address);
     if (!number) return birth(Kind::realloc_older, new_address, size, 0, call);
-    vanish(new_address, call);
+    const bool vanished = vanish(new_address, call);
     addresses_.add(new_address, number);
     add(Kind::resize, number, size, 0, call);
+    return vanished;
 }
 
-void Writer::vanish(uint64_t address, const Call &call) {
-    end_known(addresses_, Kind::vanish, address, call);
+bool Writer::vanish(uint64_t address, const Call &call) {
+    return end_known(addresses_, Kind::vanish, address, call);
 }
 
-void Writer::end_known(Addresses &addresses, Kind kind, uint64_t address, const Call &call) {
+bool Writer::end_known(Addresses &addresses, Kind kind, uint64_t address, const Call &call) {
     uint32_t number = addresses.remove(address);
-    if (!number) return;
+    if (!number) return false;
     numbers_.give_back(number);
     add(kind, number, 0, 0, call);
+    return true;
 }
 
 void Writer::object(uint64_t address, uint64_t bytes, uint32_t klass, const Call &call) {

@@ -52,12 +52,12 @@ class Writer {
     void rename_class(uint32_t klass, std::string_view name, uint32_t type);
 
     /* A block at `address` (not 0). kind: a birth of malloc's family. Where a block is known to lie there, its end was
-     * not seen: it vanishes. */
-    void birth(Kind kind, uint64_t address, uint64_t size, uint64_t alignment, const Call &call);
+     * not seen: it vanishes, and that is true. */
+    bool birth(Kind kind, uint64_t address, uint64_t size, uint64_t alignment, const Call &call);
     /* kind: free or cxx_delete. A block that is not known is older than the recording. */
     void death(Kind kind, uint64_t address, const Call &call);
-    /* A realloc that succeeded; old_address not 0. */
-    void moved(uint64_t old_address, uint64_t new_address, uint64_t size, const Call &call);
+    /* A realloc that succeeded; old_address not 0. Likewise. */
+    bool moved(uint64_t old_address, uint64_t new_address, uint64_t size, const Call &call);
 
     /* A Ruby object in a slot of so many bytes; one that was freed, and one that moved (`bytes`: of the slot, 0: as
      * before). Objects that are older than the recording are in no event. */
@@ -113,9 +113,9 @@ class Writer {
     };
 
     void add(Kind kind, uint32_t block, uint64_t size, uint64_t alignment, const Call &call, uint32_t klass = 0);
-    void vanish(uint64_t address, const Call &call);
+    bool vanish(uint64_t address, const Call &call);
     /* What is known to live there ends with this event. */
-    void end_known(Addresses &addresses, Kind kind, uint64_t address, const Call &call);
+    bool end_known(Addresses &addresses, Kind kind, uint64_t address, const Call &call);
     void map(Kind kind, uint64_t address, uint64_t size, const Call &call);
     bool cut(uint64_t address, uint64_t size, Kind kind, const Call &call);
     uint64_t pages(uint64_t size) const;

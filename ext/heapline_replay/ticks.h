@@ -21,7 +21,7 @@ static inline uint64_t hl_real_ns(void) {
 }
 
 static inline uint64_t hl_ticks(void) {
-    return hl_clock_counter_roughly();
+    return hl_clock_counter();
 }
 
 static inline void hl_pause(void) {

@@ -179,6 +179,29 @@ void test_a_late_end() {
     drained.check({{Kind::malloc, 1, 1}, {Kind::vanish, 1, 0}, {Kind::malloc, 1, 2}, {Kind::free, 1, 0}});
 }
 
+/* Another thread got the block's address, and read its clock ahead of that. */
+void test_an_early_birth() {
+    Drained drained;
+    drained.ring.open(0, 0, 1);
+    drained.ring.birth(HL_EVENT_MALLOC, 1000, A, 1);
+    drained.ring.death(HL_EVENT_FREE, 9100, A);
+    drained.ring.birth(HL_EVENT_MALLOC, 10000, B, 3);
+    drained.ring.open(1, 1, 1);
+    drained.ring.birth(HL_EVENT_MALLOC, 9000, A, 2);
+    drained.ring.death(HL_EVENT_FREE, 9200, A);
+    drained.ring.birth(HL_EVENT_MALLOC, 20000, B, 4); /* of 3 no end is known */
+    drained.ring.death(HL_EVENT_FREE, 30000, B);
+    drained.finish();
+    drained.check({{Kind::malloc, 1, 1},
+                   {Kind::vanish, 1, 0},
+                   {Kind::malloc, 1, 2},
+                   {Kind::free, 1, 0},
+                   {Kind::malloc, 1, 3},
+                   {Kind::vanish, 1, 0},
+                   {Kind::malloc, 1, 4},
+                   {Kind::free, 1, 0}});
+}
+
 void test_a_late_birth() {
     Drained drained;
     drained.ring.open(0, 0, 1);
@@ -603,6 +626,7 @@ const check_test TESTS[] = {TEST(threads_are_merged_by_time),
                             TEST(an_event_that_is_not_shown_yet),
                             TEST(a_chunk_that_is_left_before_it_is_whole),
                             TEST(a_late_end),
+                            TEST(an_early_birth),
                             TEST(a_late_birth),
                             TEST(reallocs),
                             TEST(a_realloc_in_a_realloc),

@@ -97,16 +97,10 @@ HL_INLINE void hl_store_in_order(void) {
 
 /* ---- the processor's counter ---- */
 
-HL_INLINE uint64_t hl_clock_counter_roughly(void) {
+HL_INLINE uint64_t hl_clock_counter(void) {
     uint64_t ticks;
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
-}
-
-/* What stands before in the program has happened when it is read. */
-HL_INLINE uint64_t hl_clock_counter(void) {
-    __asm__ volatile("isb" : : : "memory");
-    return hl_clock_counter_roughly();
 }
 
 HL_INLINE int hl_clock_counter_is_steady(void) {

@@ -88,15 +88,9 @@ HL_INLINE void hl_store_in_order(void) {
 
 /* ---- the processor's counter ---- */
 
-/* What stands before in the program has happened when it is read. */
+/* It may be read ahead of what stands before it in the program: to wait for that takes as long as the loads on their
+ * way, and half of the time of an event. */
 HL_INLINE uint64_t hl_clock_counter(void) {
-    uint32_t low, high, processor;
-    __asm__ volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(processor) : : "memory");
-    return (uint64_t)high << 32 | low;
-}
-
-/* The same in fewer instructions, and with no such promise. */
-HL_INLINE uint64_t hl_clock_counter_roughly(void) {
     return __builtin_ia32_rdtsc();
 }
 

@@ -11,10 +11,13 @@
  * While it is on the gate is HL_GATE_TRACKING, so that the hot path tests nothing more.
  *
  * E1  A birth is recorded after the allocator gave the block, a death before it gets it back: of one address, the order
- *     of times is the order of events.
+ *     of times is the order of events. But for what a processor reads ahead: a birth may have a time that lies a
+ *     microsecond before that of another thread's death that made room for it. The drain knows that.
  * E2  A lane's events have one writer, its owner, and lie in the order of its calls; a signal's handler may come
- * between any two instructions and records its own. E3  A thread waits for the drain, for a bounded time, where there
- * is no free chunk; if there is none then, its events are lost, and counted. Callable from any thread inside malloc.
+ *     between any two instructions and records its own.
+ * E3  A thread waits for the drain, for a bounded time, where there is no free chunk; if there is none then, its events
+ *     are lost, and counted.
+ * Callable from any thread inside malloc.
  */
 #ifndef HL_RECORDER_H
 #define HL_RECORDER_H

@@ -60,7 +60,6 @@ void hl_recording_pause(long ns);
 
 /* ---- time ---- */
 
-/* What stands before in the program has happened when the counter is read. */
 HL_INLINE uint64_t hl_event_now(void) {
     if (HL_UNLIKELY(!hl_recordings.use_tsc)) return hl_clock_ns(CLOCK_MONOTONIC);
     return hl_clock_counter();
