@@ -33,10 +33,16 @@ void hl_call_stack_reset(struct hl_call_stack *stack) {
     if (merged) merged->depth = 0;
 }
 
+/* Whose code a caller is, is asked where its frame does not say so. */
+static int is_jits(uintptr_t caller, uint32_t frame) {
+    if (HL_LIKELY(hl_ruby.attached && frame && !(frame & HL_CALL_IN_VM))) return 0;
+    return hl_jit_allocates(caller, hl_library_map(caller));
+}
+
 HL_COLD static uint32_t name_caller(struct hl_called *called, uint32_t parent, uintptr_t caller) {
     const uint32_t epoch = hl_location_epoch(caller), frame = hl_call_native(caller, epoch);
     uint32_t node = parent;
-    if (hl_jit_allocates(caller, hl_library_map(caller)))
+    if (is_jits(caller, frame))
         node = hl_call_note(parent, hl_jit_name(parent != 0)); /* below it is what it compiles */
     else if (frame && !(frame & HL_CALL_IN_VM && parent))
         node = hl_tree_node(parent, frame & ~HL_CALL_IN_VM);
@@ -45,7 +51,9 @@ HL_COLD static uint32_t name_caller(struct hl_called *called, uint32_t parent, u
     return node;
 }
 
-HL_INLINE uint32_t with_caller(struct hl_called *called, uint32_t parent, uintptr_t caller) {
+HL_INLINE uint32_t with_caller(struct hl_call_stack *stack, uint32_t parent, uintptr_t caller) {
+    const uint64_t place = (caller + parent) * 0x9e3779b97f4a7c15ull >> (64 - HL_CALLED_BITS);
+    struct hl_called *called = &stack->called[place];
     if (HL_LIKELY(caller == called->caller && parent == called->parent && called->epoch == hl_location_epoch(caller)))
         return called->node;
     return name_caller(called, parent, caller);
@@ -65,18 +73,17 @@ HL_COLD static struct hl_merged_stack *begin_merged(struct hl_call_stack *stack)
     return stack->merged;
 }
 
-HL_INLINE uint32_t all_frames(struct hl_call_stack *stack, struct hl_called *called, struct hl_lane *lane,
-                              uintptr_t caller, int with_ruby) {
+HL_INLINE uint32_t all_frames(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby) {
     if (HL_UNLIKELY(with_native) && with_ruby != HL_NO_C_FRAMES && !hl_ruby.public_only &&
         (stack->merged || begin_merged(stack)))
         return hl_merged_stack_here(stack->merged, lane, caller, with_ruby);
-    return with_caller(called, HL_LIKELY(with_ruby) ? ruby_frames(stack, lane) : 0, caller);
+    return with_caller(stack, HL_LIKELY(with_ruby) ? ruby_frames(stack, lane) : 0, caller);
 }
 
 /* What ends while the VM collects garbage. */
 static uint32_t collected_frames(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller) {
     if (!stack->collected) stack->collected = hl_call_note(ruby_frames(stack, lane), "(GC)");
-    return with_caller(&stack->end, stack->collected, caller);
+    return with_caller(stack, stack->collected, caller);
 }
 
 /* One walk at a time: what a signal's handler does in the middle of one has no stack. */
@@ -98,7 +105,7 @@ HL_COLD static uint32_t in_signal_handler(void) {
 
 uint32_t hl_call_stack_here(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby) {
     if (!begin_walk(stack)) return in_signal_handler();
-    const uint32_t node = all_frames(stack, &stack->birth, lane, caller, with_ruby);
+    const uint32_t node = all_frames(stack, lane, caller, with_ruby);
     end_walk(stack);
     return node;
 }
@@ -107,7 +114,7 @@ uint32_t hl_call_stack_of_end(struct hl_call_stack *stack, struct hl_lane *lane,
     if (!begin_walk(stack)) return in_signal_handler();
     if (HL_UNLIKELY(hl_thread.ended)) with_ruby = 0;
     const uint32_t node = stack->collecting && with_ruby ? collected_frames(stack, lane, caller)
-                                                         : all_frames(stack, &stack->end, lane, caller, with_ruby);
+                                                         : all_frames(stack, lane, caller, with_ruby);
     end_walk(stack);
     return node;
 }

@@ -18,18 +18,19 @@
 #include "record/merged_stack.h"
 #include "vm/ruby_walk.h"
 
-/* Of the last event: its caller, the node below it, and with it. */
+/* Of an event: its caller, the node below it, and with it. */
 struct hl_called {
     uintptr_t caller;
     uint32_t parent, node, epoch;
 };
+enum { HL_CALLED_BITS = 5 };
 
 struct hl_call_stack {
-    uint32_t walking;    /* a signal's handler may come meanwhile */
-    uint32_t collecting; /* the VM collects garbage in this thread */
-    uint32_t collected;  /* the node of what it frees; 0: none was asked for yet */
-    struct hl_called birth, end;
-    struct hl_merged_stack *merged; /* NULL: none was looked at yet */
+    uint32_t walking;                             /* a signal's handler may come meanwhile */
+    uint32_t collecting;                          /* the VM collects garbage in this thread */
+    uint32_t collected;                           /* the node of what it frees; 0: none was asked for yet */
+    struct hl_called called[1 << HL_CALLED_BITS]; /* of the last events, each in its place */
+    struct hl_merged_stack *merged;               /* NULL: none was looked at yet */
     struct hl_ruby_walks ruby;
 };
 
