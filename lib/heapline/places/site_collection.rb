@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "set"
 require_relative "location"
 
 module Heapline
@@ -61,6 +60,7 @@ module Heapline
       # The keys of what grew since a baseline: a Set, which is empty without one. Growth is since the start then. base:
       # a collection of the same program, earlier; nil: the growth of the sites themselves.
       def grown_since(base = nil)
+        require "set" # here, and not before each command: Ruby 3.2 and later need no such line
         return Set.new unless base || baseline?
 
         before = base ? base.by_key.transform_values(&:live_bytes) : {}

@@ -11,7 +11,7 @@ module Heapline
   class Recording
     # A command that is recorded from its start. This process drains the rings while it runs.
     class CommandRun
-      STEP = 0.02 # seconds between two looks at the processes
+      STEP = 0.005 # seconds between two looks at the processes
 
       # child: Child. argv: the words behind `heapline record`.
       def initialize(child, env:, out:, err:, argv: [], output: nil, follow: false, native: false, objects: false,

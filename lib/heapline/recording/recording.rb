@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "fileutils"
 require_relative "../clock"
 require_relative "../errors"
 require_relative "../accounting/flight"
@@ -66,10 +65,16 @@ module Heapline
     def create
       raise Error, "a capture cannot be written to #{path}: it is not a regular file" if special?
 
-      FileUtils.rm_f(path)
+      remove(path)
       File.open(path, File::WRONLY | File::CREAT | File::EXCL | File::NOFOLLOW | File::BINARY, 0o600)
     rescue SystemCallError => e
       raise Error, "the capture cannot be written to #{path}: #{Error.reason(e)}"
+    end
+
+    def remove(path)
+      File.unlink(path)
+    rescue SystemCallError
+      nil # there is none
     end
 
     def special?
@@ -84,10 +89,10 @@ module Heapline
       Native::Drain.new(taken, @file.fileno)
     rescue Error, SystemCallError => e
       @file.close
-      FileUtils.rm_f(path)
+      remove(path)
       raise e.is_a?(Error) ? e : Error.new("nothing was recorded: #{Error.reason(e)}")
     ensure
-      FileUtils.rm_f(taken) if taken
+      remove(taken) if taken
     end
 
     # The new program has a flight file of its own, or the core has removed this one.
