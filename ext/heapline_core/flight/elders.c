@@ -3,9 +3,7 @@
 
 #include <errno.h>
 
-#include "flight/site_table.h"
 #include "platform/own_memory.h"
-#include "state/birth_clock.h"
 
 enum { BUCKET = 8, BUCKET_BITS = 17 };
 
@@ -23,15 +21,7 @@ int hl_elders_begin(void) {
     return buckets ? 0 : -ENOMEM;
 }
 
-static uint32_t first_birth;
-
-void hl_elders_begin_at(uint32_t birth) {
-    first_birth = birth;
-}
-
-int hl_trailer_is_possible(uint32_t site, uint32_t birth) {
-    return hl_site_is_there(site) && birth >= first_birth && birth <= hl_birth_newest();
-}
+uint32_t hl_elders_until;
 
 int hl_block_watch(void *block, size_t usable) {
     struct hl_trailer trailer;

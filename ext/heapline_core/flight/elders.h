@@ -18,7 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "flight/flight.h"
 #include "platform/platform.h"
+#include "state/birth_clock.h"
 #include "state/guard.h"
 #include "state/trailer.h"
 
@@ -26,14 +28,14 @@
 int hl_elders_begin(void);
 
 /* Trailers of births before this one are of an earlier start. */
-void hl_elders_begin_at(uint32_t birth);
+extern uint32_t hl_elders_until HL_HIDDEN;
 
-/* Can there be such a trailer: its site is there, and its birth is neither of before nor to come? */
-int hl_trailer_is_possible(uint32_t site, uint32_t birth);
-
-/* hl_trailer_read and hl_trailer_watch, where the trailer is possible. */
+/* hl_trailer_read and hl_trailer_watch, where there can be such a trailer: its site is there, and its birth is neither
+ * of before nor to come. */
 HL_INLINE int hl_trailer_take(const void *block, size_t usable, struct hl_trailer *trailer) {
-    return hl_trailer_read(block, usable, trailer) && HL_LIKELY(hl_trailer_is_possible(trailer->site, trailer->birth));
+    if (!hl_trailer_read(block, usable, trailer)) return 0;
+    return HL_LIKELY(trailer->site < hl_load32(&hl_flight.header->site_count) && trailer->birth >= hl_elders_until &&
+                     trailer->birth <= hl_birth_newest());
 }
 int hl_block_watch(void *block, size_t usable);
 

@@ -350,7 +350,3 @@ void hl_site_table_become_child(void) {
     for (; site < sites.numbers.next; site++)
         if (record_page(site)) adopt(site);
 }
-
-int hl_site_is_there(uint32_t site) {
-    return site < hl_load32(&sites.numbers.next);
-}

@@ -65,7 +65,4 @@ hl_string_ref hl_string_intern(const char *bytes, size_t length);
 void hl_site_table_before_fork(void);
 void hl_site_table_become_child(void);
 
-/* Is this the number of a site? */
-int hl_site_is_there(uint32_t site);
-
 #endif

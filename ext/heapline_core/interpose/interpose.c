@@ -51,6 +51,11 @@ HL_INLINE struct way slow(uint32_t event) {
     return (struct way){hl_block_tail_size, hl_recording() ? event : HL_EVENT_NONE, 0};
 }
 
+/* Is a call that is recorded counted by the short way first? */
+HL_INLINE int is_short(struct way way) {
+    return way.event && !way.tail && HL_LIKELY(hl_real_chunked);
+}
+
 /* Room for the trailer and the tail; a size that leaves none is passed on as it is, to fail as it would. */
 HL_INLINE size_t padded(size_t size, size_t tail) {
     return HL_LIKELY(size <= PTRDIFF_MAX - HL_TRAILER_SIZE - tail) ? size + HL_TRAILER_SIZE + tail : size;
@@ -116,8 +121,10 @@ HL_INLINE int count_birth(void *block, size_t usable, size_t size, uintptr_t cal
     struct hl_thread *thread = &hl_thread;
     struct hl_lane *lane = thread->lane;
     if (HL_UNLIKELY(!lane)) return birth_slow(thread, block, usable, size, caller, way);
-    hl_lane_follow_and_answer(lane);
-    hl_lane_birth(lane, block, usable, size, hl_locate(lane, caller), 0);
+    if (!is_short(way) || HL_UNLIKELY(!hl_short_birth(lane, block, size, caller, 0, NULL))) {
+        hl_lane_follow_and_answer(lane);
+        hl_lane_birth(lane, block, usable, size, hl_locate(lane, caller), 0);
+    }
     return way.event && hl_record_birth(lane, way.event, block, size, way.alignment, caller, 1);
 }
 
@@ -258,6 +265,11 @@ HL_INLINE void release(void *block, uintptr_t caller, struct way way) {
     if (!block || HL_UNLIKELY(hl_boot_owns(block))) return;
     struct hl_trailer trailer;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
+    if (is_short(way) && HL_LIKELY(hl_short_death(block))) {
+        hl_record_death(hl_thread.lane, way.event, block, caller, 1);
+        hl_real_free(block);
+        return;
+    }
     const size_t usable = usable_of(block, way.tail);
     if (HL_LIKELY(hl_trailer_take(block, usable, &trailer))) {
         if (HL_UNLIKELY(way.tail)) hl_block_clear(block);

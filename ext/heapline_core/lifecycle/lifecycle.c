@@ -461,7 +461,7 @@ static int begin_again(void) {
     if (failed) return failed;
     choose_another_key();
     hl_lane_begin_again();
-    hl_elders_begin_at(hl_load32(&hl_birth_baseline));
+    hl_elders_until = hl_load32(&hl_birth_baseline);
     hl_location_epochs_move_all();
     tell_what_was_there();
     header->started_ns = hl_flight_now();

@@ -17,7 +17,7 @@ HL_HOT uint64_t hl_epochs;
 HL_HOT uint32_t hl_birth_baseline;
 struct hl_beginning hl_births_recent[RECENT];
 static struct hl_beginning *coarse;
-static uint64_t state;    /* the present tick << TICK_SHIFT | the last generation noted */
+uint64_t hl_birth_state;
 static uint64_t began_ms; /* the first tick; 0: none yet */
 
 uint64_t hl_birth_ms(void) {
@@ -74,19 +74,16 @@ static uint32_t next_tick(uint32_t tick, uint64_t generation, uint64_t ms, int a
 }
 
 static uint32_t advance(uint64_t generation, uint64_t ms, int apart) {
-    uint64_t word = hl_load64(&state);
+    uint64_t word = hl_load64(&hl_birth_state);
     while (generation > generation_of(word)) {
         const uint64_t next = (uint64_t)next_tick(tick_of(word), generation, ms, apart) << TICK_SHIFT | generation;
-        if (__atomic_compare_exchange_n(&state, &word, next, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) word = next;
+        if (__atomic_compare_exchange_n(&hl_birth_state, &word, next, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            word = next;
     }
     if (generation < HL_BIRTH_EXACT) return (uint32_t)generation;
     uint32_t tick = tick_of(word);
     while (hl_birth_generation(tick) > generation) tick--; /* others were faster, or a baseline is about to be */
     return tick;
-}
-
-uint32_t hl_birth_newest(void) {
-    return tick_of(hl_load64(&state));
 }
 
 uint32_t hl_birth_tick(uint64_t generation, uint64_t now_ms) {
@@ -103,7 +100,7 @@ void hl_birth_begin_baseline(uint64_t generation, uint64_t now_ms) {
 static struct hl_beginning beginning_of(uint32_t tick) {
     const struct hl_beginning *steps = __atomic_load_n(&coarse, __ATOMIC_ACQUIRE),
                               *place = &hl_births_recent[tick % RECENT];
-    const int is_recent = tick_of(hl_load64(&state)) - tick < RECENT;
+    const int is_recent = tick_of(hl_load64(&hl_birth_state)) - tick < RECENT;
     struct hl_beginning found = {.ms = hl_load64(&place->ms), .word = hl_load64(&place->word)};
     if (steps && (!is_recent || tick_of(found.word) > tick))
         found =

@@ -44,9 +44,6 @@ uint64_t hl_birth_ms(void);
 /* A generation is first seen, at `now_ms`: the tick of what is born in it. */
 uint32_t hl_birth_tick(uint64_t generation, uint64_t now_ms);
 
-/* The newest tick so far. */
-uint32_t hl_birth_newest(void);
-
 /* Begin a tick for a baseline, whose generation will be this one. */
 void hl_birth_begin_baseline(uint64_t generation, uint64_t now_ms);
 
@@ -58,6 +55,14 @@ struct hl_beginning {
     uint64_t ms;
 };
 extern struct hl_beginning hl_births_recent[HL_BIRTHS_RECENT] HL_HIDDEN;
+
+/* The present tick << HL_TICK_SHIFT | the last generation noted. */
+extern uint64_t hl_birth_state HL_HIDDEN;
+
+/* The newest tick so far. */
+HL_INLINE uint32_t hl_birth_newest(void) {
+    return (uint32_t)(hl_load64(&hl_birth_state) >> HL_TICK_SHIFT);
+}
 
 /* The generation and the time at which a tick began. */
 uint64_t hl_birth_generation(uint32_t tick);
