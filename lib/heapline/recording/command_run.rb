@@ -5,6 +5,7 @@ require_relative "../accounting/flight_directory"
 require_relative "../accounting/run_command"
 require_relative "../command/next_steps"
 require_relative "naming"
+require_relative "rings"
 require_relative "written"
 
 module Heapline
@@ -44,7 +45,10 @@ module Heapline
 
       def run
         @out.flush
-        ended = @child.run(environment) { drain }
+        ended = @child.run(environment) do
+          require_relative "recording" # while the program starts
+          drain
+        end
         Command.say(@err, "nothing was recorded: neither #{@child.name} nor what it started #{unfit}") if ended && !@any
         @child.status
       ensure

@@ -1,14 +1,16 @@
 # frozen_string_literal: true
 
-require_relative "recording"
+require_relative "../errors"
 
 module Heapline
   class Recording
     # Where captures go.
     class Naming
+      SUFFIX = ".hlc"
+
       # pattern: as typed, or nil. A name without %p is for one process; others get theirs by their pid.
       def initialize(pattern)
-        @pattern = File.expand_path(pattern || "heapline-%p#{Recording::SUFFIX}")
+        @pattern = File.expand_path(pattern || "heapline-%p#{SUFFIX}")
         @taken = []
       end
 

@@ -12,7 +12,6 @@ module Heapline
   # so it may be killed at any time, and what the ring still holds is in the capture all the same.
   # @api private
   class Recording
-    SUFFIX = ".hlc"
     # Seconds after which a process that executes another program has left no trace of heapline.
     EXECUTING = 2.0
 

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "../clock"
-require_relative "../accounting/flight"
 require_relative "../accounting/process_identity"
 require_relative "../extension"
 
@@ -40,6 +39,7 @@ module Heapline
 
       # Nobody will drain this one: the process shall not wait for it.
       def self.refuse(path)
+        require_relative "../accounting/flight" # here, and not before each program that is recorded
         Accounting::Flight.request_record(flight(path), on: false)
         File.unlink(path)
       rescue FlightError, SystemCallError
