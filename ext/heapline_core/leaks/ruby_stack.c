@@ -11,7 +11,7 @@
 enum { NODES = 1 << 20, FRAMES = 1 << 17 };
 
 static struct hl_lossy_cache by_pc;
-static struct hl_intern_table node_slots = {NULL, 2 * NODES - 1}, frame_slots = {NULL, FRAMES - 1};
+static struct hl_intern_table node_slots = {NULL, 2 * NODES - 1}, frame_slots = {NULL, 2 * FRAMES - 1};
 static struct hl_ruby_node *nodes;
 static struct hl_ruby_stack_frame *frames;
 static uint32_t node_count = 1, frame_count = 1;
@@ -61,7 +61,7 @@ static uint32_t frame_of(const struct hl_ruby_line *line, uint32_t skipped) {
         frame.label = line->frame ? hl_string_intern(label, hl_ruby_frame_label(line, label)) : 0;
     }
     const uint64_t hash = hl_intern_mix(hl_intern_mix(frame.line, frame.path), frame.label);
-    return hl_intern(&frame_slots, hash, &frame, same_frame, add_frame);
+    return hl_intern_near(&frame_slots, frame.path, hash, &frame, same_frame, add_frame);
 }
 
 /* ---- nodes ---- */

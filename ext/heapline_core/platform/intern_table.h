@@ -15,7 +15,7 @@
 #include "platform/own_memory.h"
 #include "platform/platform.h"
 
-enum { HL_INTERN_TRIES = 64, HL_INTERN_NEAR = 16 };
+enum { HL_INTERN_TRIES = 64, HL_INTERN_NEAR = 16, HL_INTERN_BEHIND = 4, HL_INTERN_PAGE = 1024 };
 
 struct hl_intern_table {
     uint32_t *slots;
@@ -48,14 +48,21 @@ HL_INLINE uint64_t hl_intern_mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-/* The number; 0 where there is no room. The first slots that are tried lie from `near` on, which for trees is twice the
- * parent's number: so as many pages are touched as there are nodes for. Then those of the hash, in a row. */
+/* Where a thing is sought at try `i`: first in a row from `near` on, which for trees is twice the parent's number, so
+ * that as many pages are touched as there are nodes for; then some places in the page behind that; then anywhere, each
+ * time elsewhere: a row could lie where the children of one node have filled a page. */
+HL_INLINE uint64_t hl_intern_place(uint64_t near, uint64_t hash, uint32_t i) {
+    if (HL_LIKELY(i < HL_INTERN_NEAR)) return near + (hash & (HL_INTERN_NEAR - 1)) + i;
+    hash = hl_intern_mix(hash, i);
+    return i < HL_INTERN_NEAR + HL_INTERN_BEHIND ? near + (hash & (HL_INTERN_PAGE - 1)) : hash;
+}
+
+/* The number; 0 where there is no room. */
 HL_INLINE uint32_t hl_intern_near(const struct hl_intern_table *table, uint64_t near, uint64_t hash, const void *key,
                                   hl_same_function *same, hl_add_function *add) {
     uint32_t fresh = 0;
-    near += hash & (HL_INTERN_NEAR - 1);
     for (uint32_t i = 0; i < HL_INTERN_TRIES; i++) {
-        uint32_t *slot = &table->slots[((i < HL_INTERN_NEAR ? near : hash) + i) & table->mask];
+        uint32_t *slot = &table->slots[hl_intern_place(near, hash, i) & table->mask];
         uint32_t number = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
         if (!number) {
             if (!fresh && !(fresh = add(key))) return 0;

@@ -69,7 +69,7 @@ static uint32_t add_frame(const void *key) {
 uint32_t hl_tree_frame(const struct hl_ring_frame *frame) {
     const uint64_t hash =
         hl_intern_mix((uint64_t)frame->kind << 32 | frame->path, (uint64_t)frame->label << 32 | frame->line);
-    return told(hl_intern(&frames, hl_intern_mix(hash, frame->offset), frame, same_frame, add_frame));
+    return told(hl_intern_near(&frames, frame->path, hl_intern_mix(hash, frame->offset), frame, same_frame, add_frame));
 }
 
 uint32_t hl_tree_note(const char *words) {
