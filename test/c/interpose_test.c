@@ -35,12 +35,16 @@ void _ZdlPvSt11align_val_t(void *block);
 static struct fake_code *code;
 
 /* The VM runs at /app/a.rb:10; each call below moves on by a line. */
-static void begin(void) {
-    core_start("3.4.1", "quiet");
+static void begin_with(const char *options) {
+    core_start("3.4.1", options);
     fake_ruby_boot();
     CHECK(hl_ruby.attached && !hl_ruby.public_only);
     code = fake_ruby_compile("/app/a.rb", "work", 10, 50);
     fake_ruby_push(code, 0);
+}
+
+static void begin(void) {
+    begin_with("quiet");
 }
 
 static void to_line(unsigned line) {
@@ -116,8 +120,7 @@ static void each_function_counts_what_was_asked_for(void) {
     check_flight();
 }
 
-static void the_whole_usable_size_is_the_programs(void) {
-    begin();
+static void use_whole_blocks(void) {
     to_line(11);
     for (size_t size = 0; size < 700; size++) {
         void *plain = malloc(size), *moved = memalign(512, size);
@@ -128,20 +131,32 @@ static void the_whole_usable_size_is_the_programs(void) {
     }
     line_has(11, 1400, 700 * 699, 1400, 700 * 699);
     CHECK_EQUAL(malloc_usable_size(NULL), 0);
+    check_flight();
+}
+
+static void the_whole_usable_size_is_the_programs(void) {
+    begin();
+    use_whole_blocks();
+}
+
+/* Stacks and threads stand behind the trailers then. */
+static void so_it_is_while_blocks_are_kept(void) {
+    begin_with("quiet,blocks");
+    use_whole_blocks();
 }
 
 /* What lies behind them is a trailer's, whether they have one or not. A block of nothing is left out: ThreadSanitizer
  * says that it has a byte, and finds a fault where that is written. */
-static void blocks_that_are_not_counted_have_what_was_asked_for(void) {
+static void use_uncounted_blocks(void) {
     static void *blocks[700];
-    begin();
     const enum hl_life life = hl_life;
+    const uint32_t gate = hl_gate.open;
     hl_life = HL_LIFE_STARTING, hl_gate.open = HL_GATE_CLOSED;
     for (size_t size = 1; size < 700; size++) blocks[size] = size % 2 ? calloc(1, size) : malloc(size);
     blocks[3] = realloc(blocks[3], 24);
     free(blocks[4]);
     CHECK_EQUAL(posix_memalign(&blocks[4], 64, 24), 0);
-    hl_life = life, hl_gate.open = HL_GATE_OPEN;
+    hl_life = life, hl_gate.open = gate;
     CHECK(malloc_usable_size(blocks[3]) >= 24 && malloc_usable_size(blocks[4]) >= 24);
     for (size_t size = 1; size < 700; size++) {
         CHECK(malloc_usable_size(blocks[size]) >= size);
@@ -150,6 +165,16 @@ static void blocks_that_are_not_counted_have_what_was_asked_for(void) {
     }
     CHECK(malloc_usable_size(keep(malloc(24))) >= 24);
     check_flight();
+}
+
+static void blocks_that_are_not_counted_have_what_was_asked_for(void) {
+    begin();
+    use_uncounted_blocks();
+}
+
+static void so_they_have_while_blocks_are_kept(void) {
+    begin_with("quiet,blocks");
+    use_uncounted_blocks();
 }
 
 /* The program's bytes pass the check by chance, one time of 2^17. */
@@ -516,9 +541,11 @@ static const struct check_test tests[] = {
     {"blocks_with_a_mapping_of_their_own_are_counted", blocks_with_a_mapping_of_their_own_are_counted},
     {"each_function_counts_what_was_asked_for", each_function_counts_what_was_asked_for},
     {"blocks_that_are_not_counted_have_what_was_asked_for", blocks_that_are_not_counted_have_what_was_asked_for},
+    {"so_they_have_while_blocks_are_kept", so_they_have_while_blocks_are_kept},
     {"what_looks_like_a_trailer_is_the_programs", what_looks_like_a_trailer_is_the_programs},
     {"a_block_that_is_much_larger_than_asked_for", a_block_that_is_much_larger_than_asked_for},
     {"the_whole_usable_size_is_the_programs", the_whole_usable_size_is_the_programs},
+    {"so_it_is_while_blocks_are_kept", so_it_is_while_blocks_are_kept},
     {"what_cannot_be_had_fails_as_below", what_cannot_be_had_fails_as_below},
     {"errno_stays_what_it_was", errno_stays_what_it_was},
     {"realloc_moves_the_record_to_where_it_is_called", realloc_moves_the_record_to_where_it_is_called},

@@ -51,9 +51,9 @@ HL_INLINE struct way slow(uint32_t event) {
     return (struct way){hl_block_tail_size, hl_recording() ? event : HL_EVENT_NONE, 0};
 }
 
-/* Is a call that is recorded counted by the short way first? */
+/* Is more done than counting, which goes the short way first? */
 HL_INLINE int is_short(struct way way) {
-    return way.event && !way.tail && HL_LIKELY(hl_real_chunked);
+    return (way.event || way.tail) && HL_LIKELY(hl_real_chunked);
 }
 
 /* Room for the trailer and the tail; a size that leaves none is passed on as it is, to fail as it would. */
@@ -121,7 +121,7 @@ HL_INLINE int count_birth(void *block, size_t usable, size_t size, uintptr_t cal
     struct hl_thread *thread = &hl_thread;
     struct hl_lane *lane = thread->lane;
     if (HL_UNLIKELY(!lane)) return birth_slow(thread, block, usable, size, caller, way);
-    if (!is_short(way) || HL_UNLIKELY(!hl_short_birth(lane, block, size, caller, 0, NULL))) {
+    if (!is_short(way) || HL_UNLIKELY(!hl_short_birth(lane, block, size, way.tail, caller, 0, NULL))) {
         hl_lane_follow_and_answer(lane);
         hl_lane_birth(lane, block, usable, size, hl_locate(lane, caller), 0);
     }
@@ -212,7 +212,7 @@ static HL_NOINLINE void *born_further(void *block, size_t size, uintptr_t caller
 static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t caller) {
     struct hl_lane *lane = hl_thread.lane;
     if (HL_UNLIKELY(++lane->unsettled >= hl_location_slot_count(lane->locations))) hl_location_settle(lane);
-    return HL_LIKELY(hl_short_birth(lane, block, size, caller, 0, NULL)) ? block : born_further(block, size, caller);
+    return HL_LIKELY(hl_short_birth(lane, block, size, 0, caller, 0, NULL)) ? block : born_further(block, size, caller);
 }
 
 /* At a line where code was loaded, while it still is. */
@@ -240,7 +240,7 @@ HL_INLINE void *born_shortly(void *block, size_t size, uintptr_t caller) {
     if (HL_UNLIKELY(!block || !lane)) return born_generally(block, size, caller);
     if (HL_UNLIKELY(lane->settled != hl_load64(&hl_location_forgets))) return born_carefully(block, size, caller);
     const struct hl_location_slot *loading = NULL;
-    if (HL_LIKELY(hl_short_birth(lane, block, size, caller, 1, &loading))) return block;
+    if (HL_LIKELY(hl_short_birth(lane, block, size, 0, caller, 1, &loading))) return block;
     return loading ? born_loading(block, size, caller, loading) : born_further(block, size, caller);
 }
 
@@ -265,9 +265,9 @@ HL_INLINE void release(void *block, uintptr_t caller, struct way way) {
     if (!block || HL_UNLIKELY(hl_boot_owns(block))) return;
     struct hl_trailer trailer;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
-    if (is_short(way) && HL_LIKELY(hl_short_death(block))) {
-        hl_record_death(hl_thread.lane, way.event, block, caller, 1);
-        hl_real_free(block);
+    if (is_short(way) && HL_LIKELY(hl_short_death(block, way.tail))) {
+        if (way.event) hl_record_death(hl_thread.lane, way.event, block, caller, 1);
+        hl_real_free(way.tail ? hl_block_rest(block, usable_of(block, way.tail)) : block);
         return;
     }
     const size_t usable = usable_of(block, way.tail);
@@ -390,10 +390,11 @@ static int booting(void) {
     return hl_real_malloc == NULL;
 }
 
-/* Over glibc what is not counted has room for a trailer too, unless nothing ever will be: so malloc_usable_size need
- * not look. Other allocators free some of their own by size: those blocks have the size that was asked for. */
+/* Over glibc what is not counted has room for a trailer and a tail too, unless nothing ever will be: so
+ * malloc_usable_size need not look. Other allocators free some of their own by size: those blocks have the size that
+ * was asked for. */
 static size_t uncounted(size_t size) {
-    return hl_life_is() >= HL_LIFE_INERT || !hl_real_chunked ? size : padded(size, 0);
+    return hl_life_is() >= HL_LIFE_INERT || !hl_real_chunked ? size : padded(size, sizeof(struct hl_block_tail));
 }
 
 /* Each returns what the call of the family does. `event` names the function. */
@@ -488,7 +489,7 @@ HL_INLINE int short_room(size_t size, size_t *room) {
 HL_INLINE int freed_shortly(void *block) {
     if (HL_UNLIKELY(!block)) return 1;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
-    if (HL_UNLIKELY(hl_gate_is() != HL_GATE_SHORT || !hl_short_death(block))) return 0;
+    if (HL_UNLIKELY(hl_gate_is() != HL_GATE_SHORT || !hl_short_death(block, 0))) return 0;
     hl_real_free(block);
     return 1;
 }

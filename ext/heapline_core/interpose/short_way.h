@@ -14,6 +14,7 @@
 #include "account/lane.h"
 #include "account/location.h"
 #include "allocator/real_malloc.h"
+#include "state/block_map.h"
 #include "state/guard.h"
 #include "state/trailer.h"
 
@@ -29,7 +30,8 @@ HL_INLINE int hl_short_may(const struct hl_lane *lane, size_t word) {
     return HL_LIKELY(!((word & HL_CHUNK_MAPPED) | hl_look32(&hl_flight.header->request)));
 }
 
-/* Count a block of `size` requested bytes at a place and mark it; 0: nothing was done. */
+/* Count a block of `size` requested bytes at a place and mark it; 0: nothing was done. `word` stands before it, less
+ * the bytes that are kept behind the trailer. */
 HL_INLINE int hl_short_count(struct hl_lane *lane, char *block, size_t word, size_t size,
                              const struct hl_location_slot *slot) {
     const uint64_t site = slot->site;
@@ -52,10 +54,10 @@ HL_INLINE int hl_short_count(struct hl_lane *lane, char *block, size_t word, siz
 
 /* The same at the nearest frame, where the lane's cache has it. `settled`: nothing was freed that the cache or the
  * thread's ec rests on (K2), and no frame is ZJIT's. Then *loading becomes what the cache has of the line where code is
- * loaded, if that is all it has. */
-HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uintptr_t caller, int settled,
-                             const struct hl_location_slot **loading) {
-    const size_t word = ((const size_t *)block)[-1];
+ * loaded, if that is all it has. `tail`: so many bytes are kept behind the trailer. */
+HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uint32_t tail, uintptr_t caller,
+                             int settled, const struct hl_location_slot **loading) {
+    const size_t word = ((const size_t *)block)[-1] - tail;
     const char *ec = hl_ruby_ec();
     struct hl_frame frame = {0, NULL};
     if (HL_UNLIKELY(!hl_short_may(lane, word))) return 0;
@@ -82,10 +84,10 @@ HL_INLINE const struct hl_location_slot *hl_short_further(struct hl_lane *lane, 
     return slot ? slot : hl_location_further(lane, hl_ruby_frame(&lane->ecs), key);
 }
 
-/* Erase the trailer of a block and count its end; 0: nothing was done. Nearly all that Ruby frees was born before the
- * present tick, since it is the sweep that frees it. */
-HL_INLINE int hl_short_death(char *block) {
-    const size_t word = ((const size_t *)block)[-1];
+/* Erase the trailer of a block, and its mark where there is a tail, and count its end; 0: nothing was done. Nearly all
+ * that Ruby frees was born before the present tick, since it is the sweep that frees it. */
+HL_INLINE int hl_short_death(char *block, uint32_t tail) {
+    const size_t word = ((const size_t *)block)[-1] - tail;
     const size_t room = (word & ~(size_t)HL_CHUNK_FLAGS) - sizeof(size_t) - HL_TRAILER_SIZE;
     if (HL_UNLIKELY(word & HL_CHUNK_MAPPED)) return 0;
     uint64_t *place = (uint64_t *)(block + room);
@@ -106,6 +108,7 @@ HL_INLINE int hl_short_death(char *block) {
         if (HL_UNLIKELY(ticks > lane->ticks_known || !hl_lane_recent_age(lane, birth, &age, &ms))) return 0;
         hl_lane_age(count, age, ms);
     }
+    if (tail) hl_block_clear(block);
     *place = 0;
     hl_add(&count->frees, 1);
     hl_add(&count->bytes_freed, size);
