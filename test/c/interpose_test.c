@@ -183,7 +183,7 @@ static void what_looks_like_a_trailer_is_the_programs(void) {
     begin();
     const enum hl_life life = hl_life;
     hl_life = HL_LIFE_STARTING, hl_gate.open = HL_GATE_CLOSED;
-    char *block = malloc(100), *moving = malloc(100);
+    char *block = keep(malloc(100)), *moving = keep(malloc(100));
     hl_life = life, hl_gate.open = HL_GATE_OPEN;
     const size_t usable = hl_real_usable(block);
     hl_trailer_write(block, usable, 50, NO_SITE, 0);

@@ -298,7 +298,7 @@ static int born_shortly(char **block) {
     struct hl_lane *lane = hl_thread.lane;
     const int settled = lane->settled == hl_location_forgets;
     const struct hl_location_slot *loading = NULL;
-    const int counted = hl_short_birth(lane, *block, 24, CALLER, settled, &loading);
+    const int counted = hl_short_birth(lane, *block, 24, 0, CALLER, settled, &loading);
     fake_ruby_pop();
     if (!counted) hl_real_free(*block);
     return counted;
@@ -306,7 +306,7 @@ static int born_shortly(char **block) {
 
 /* As free's short way does it. */
 static int freed_shortly(char *block) {
-    const int counted = hl_short_death(block);
+    const int counted = hl_short_death(block, 0);
     if (counted) hl_real_free(block);
     return counted;
 }
