@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "rbconfig"
 require_relative "../command/base"
 require_relative "../command/installation"
 require_relative "../errors"

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "rbconfig"
 require_relative "../errors"
 
 module Heapline
@@ -45,8 +44,18 @@ module Heapline
       # The command line of a process that the core starts. It runs with the application's environment, so it takes
       # neither gems nor RUBYOPT from there.
       def self.own_process(*words)
-        [RbConfig.ruby, "--disable=gems,rubyopt", *libraries.map { |path| "-I#{path}" }, EXE, *words]
+        [ruby, "--disable=gems,rubyopt", *libraries.map { |path| "-I#{path}" }, EXE, *words]
       end
+
+      # The Ruby that runs this. RbConfig knows it as well, and would be a tenth of a command's start.
+      def self.ruby
+        path = File.readlink("/proc/self/exe")
+        return path if File.basename(path).start_with?("ruby") && File.executable?(path)
+
+        require "rbconfig" # another program runs it, or it is no longer there
+        RbConfig.ruby
+      end
+      private_class_method :ruby
     end
   end
 end
