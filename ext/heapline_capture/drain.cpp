@@ -264,9 +264,9 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
         lane.tag = writer_->tag(event.text);
         return;
     case HL_EVENT_OBJECT:
-        return object(event, call);
+        return object(lane, event, call);
     case HL_EVENT_OBJECT_FREED:
-        if (!is_settled(event)) writer_->object_freed(event.address, call);
+        if (!is_settled(lane, event)) writer_->object_freed(event.address, call);
         return;
     case HL_EVENT_OBJECT_MOVED:
         return writer_->object_moved(event.address, event.moved_to, event.size, call);
@@ -287,16 +287,16 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
         return remapped(lane, event, call);
     case HL_EVENT_FREE:
     case HL_EVENT_DELETE:
-        return death(kind_of(event.kind), event, call);
+        return death(lane, kind_of(event.kind), event, call);
     case HL_EVENT_UNMOVED:
     case HL_EVENT_GONE:
         if (lane.moving.empty()) return;
         moves_--;
-        if (event.kind == HL_EVENT_GONE && !lane.moving.back().given_out) death(Kind::free, event, call);
+        if (event.kind == HL_EVENT_GONE && !lane.moving.back().given_out) death(lane, Kind::free, event, call);
         lane.moving.pop_back();
         return;
     default:
-        return birth(event, call);
+        return birth(lane, event, call);
     }
 }
 
@@ -311,36 +311,40 @@ void Drain::begin_thread(Lane &lane, const RingEvent &event) {
     writer_->mark(Kind::thread_start, 0, {lane.thread, 0, 0, ns(event.time)});
 }
 
-void Drain::note_birth(const RingEvent &event, bool early) {
-    births_[event.address >> 4 & (BIRTHS - 1)] = {event.address, event.time, early};
+/* `vanished`: a block lay there whose end was not told. It will not be, if it was taken for that of the block which
+ * lay there before. */
+void Drain::note_birth(const Lane &lane, const RingEvent &event, bool vanished) {
+    Birth &birth = births_[event.address >> 4 & (BIRTHS - 1)];
+    const bool explained = birth.address == event.address && birth.taking;
+    birth = {event.address, event.time, &lane, vanished && !explained, false};
 }
 
 /* Whether this end is that of a block which has made room for another already: the event came late, or the other
- * thread, which got the address, read its clock ahead of that (E1). */
-bool Drain::is_settled(const RingEvent &event) {
+ * thread, which got the address, read its clock ahead of that (E1). What one lane tells is in order. */
+bool Drain::is_settled(const Lane &lane, const RingEvent &event) {
     Birth &birth = births_[event.address >> 4 & (BIRTHS - 1)];
-    if (birth.address != event.address) return false;
-    const bool settled = birth.time > event.time || (birth.early && event.time - birth.time < early_);
+    if (birth.address != event.address || birth.lane == &lane) return false;
+    birth.taking = birth.early && event.time - birth.time < early_;
     birth.early = false;
-    return settled;
+    return birth.taking || birth.time > event.time;
 }
 
-void Drain::birth(const RingEvent &event, const Writer::Call &call) {
+void Drain::birth(const Lane &lane, const RingEvent &event, const Writer::Call &call) {
     for (size_t i = 0; moves_ && i < lanes_.size(); i++)
         for (Move &move : lanes_[i].moving)
             if (move.address == event.address) move.given_out = true;
-    const bool early = writer_->birth(kind_of(event.kind), event.address, event.size, event.alignment, call);
-    note_birth(event, early);
+    const bool vanished = writer_->birth(kind_of(event.kind), event.address, event.size, event.alignment, call);
+    note_birth(lane, event, vanished);
 }
 
-void Drain::death(Kind kind, const RingEvent &event, const Writer::Call &call) {
-    if (!is_settled(event)) writer_->death(kind, event.address, call);
+void Drain::death(const Lane &lane, Kind kind, const RingEvent &event, const Writer::Call &call) {
+    if (!is_settled(lane, event)) writer_->death(kind, event.address, call);
 }
 
-void Drain::object(const RingEvent &event, const Writer::Call &call) {
+void Drain::object(const Lane &lane, const RingEvent &event, const Writer::Call &call) {
     const uint32_t klass = event.klass < classes_.size() ? classes_[event.klass] : 0;
     writer_->object(event.address, event.size, klass, call);
-    note_birth(event, false);
+    note_birth(lane, event, false);
 }
 
 void Drain::name_class(const RingEvent &event) {
@@ -354,17 +358,17 @@ void Drain::name_class(const RingEvent &event) {
 }
 
 void Drain::move_away(Lane &lane, const RingEvent &event) {
-    lane.moving.push_back({event.address, is_settled(event)});
+    lane.moving.push_back({event.address, is_settled(lane, event)});
     moves_++;
 }
 
 void Drain::reallocated(Lane &lane, const RingEvent &event, const Writer::Call &call) {
-    if (lane.moving.empty()) return birth(event, call);
+    if (lane.moving.empty()) return birth(lane, event, call);
     const Move move = lane.moving.back();
     lane.moving.pop_back();
     moves_--;
-    if (move.given_out) return birth(event, call);
-    note_birth(event, writer_->moved(move.address, event.address, event.size, call));
+    if (move.given_out) return birth(lane, event, call);
+    note_birth(lane, event, writer_->moved(move.address, event.address, event.size, call));
 }
 
 void Drain::remapped(Lane &lane, const RingEvent &event, const Writer::Call &call) {

@@ -69,7 +69,9 @@ class Drain {
     };
     struct Birth {
         uint64_t address, time;
-        bool early; /* the end of the block that lay there is not known yet */
+        const Lane *lane;
+        bool early;  /* the end of the block that lay there is not known yet, but may come … */
+        bool taking; /* … and did: if it was this one's own, nobody will tell of that again */
     };
 
     void find_chunks();
@@ -80,15 +82,15 @@ class Drain {
     void begin_thread(Lane &lane, const RingEvent &event);
     void name_thread(Lane &lane, const std::string &name);
     void look_at_names();
-    void birth(const RingEvent &event, const Writer::Call &call);
     void reallocated(Lane &lane, const RingEvent &event, const Writer::Call &call);
     void remapped(Lane &lane, const RingEvent &event, const Writer::Call &call);
     void move_away(Lane &lane, const RingEvent &event);
-    void death(Kind kind, const RingEvent &event, const Writer::Call &call);
-    void object(const RingEvent &event, const Writer::Call &call);
+    void death(const Lane &lane, Kind kind, const RingEvent &event, const Writer::Call &call);
+    void birth(const Lane &lane, const RingEvent &event, const Writer::Call &call);
+    void object(const Lane &lane, const RingEvent &event, const Writer::Call &call);
     void name_class(const RingEvent &event);
-    bool is_settled(const RingEvent &event);
-    void note_birth(const RingEvent &event, bool early);
+    bool is_settled(const Lane &lane, const RingEvent &event);
+    void note_birth(const Lane &lane, const RingEvent &event, bool vanished);
     void tell_lost();
     uint32_t stack(uint32_t node);
     uint32_t frame(uint32_t number);

@@ -202,6 +202,35 @@ void test_an_early_birth() {
                    {Kind::free, 1, 0}});
 }
 
+/* An end that was lost makes its successor look like an early birth: of one thread that is known better, of several one
+ * block ends late, and no more. */
+void test_an_end_that_was_lost() {
+    Drained drained;
+    drained.ring.open(0, 0, 1);
+    drained.ring.birth(HL_EVENT_MALLOC, 1000, A, 1);
+    drained.ring.birth(HL_EVENT_MALLOC, 2000, A, 2);
+    drained.ring.death(HL_EVENT_FREE, 2100, A);
+    drained.ring.birth(HL_EVENT_MALLOC, 3000, B, 3);
+    drained.ring.birth(HL_EVENT_MALLOC, 4000, B, 4);
+    drained.ring.birth(HL_EVENT_MALLOC, 5000, B, 5);
+    drained.ring.birth(HL_EVENT_MALLOC, 6000, B, 6);
+    drained.ring.open(1, 1, 1);
+    for (uint64_t time : {4100, 5100, 6100}) drained.ring.death(HL_EVENT_FREE, time, B);
+    drained.finish();
+    drained.check({{Kind::malloc, 1, 1},
+                   {Kind::vanish, 1, 0},
+                   {Kind::malloc, 1, 2},
+                   {Kind::free, 1, 0},
+                   {Kind::malloc, 1, 3},
+                   {Kind::vanish, 1, 0},
+                   {Kind::malloc, 1, 4},
+                   {Kind::vanish, 1, 0},
+                   {Kind::malloc, 1, 5},
+                   {Kind::free, 1, 0},
+                   {Kind::malloc, 1, 6},
+                   {Kind::free, 1, 0}});
+}
+
 void test_a_late_birth() {
     Drained drained;
     drained.ring.open(0, 0, 1);
@@ -627,6 +656,7 @@ const check_test TESTS[] = {TEST(threads_are_merged_by_time),
                             TEST(a_chunk_that_is_left_before_it_is_whole),
                             TEST(a_late_end),
                             TEST(an_early_birth),
+                            TEST(an_end_that_was_lost),
                             TEST(a_late_birth),
                             TEST(reallocs),
                             TEST(a_realloc_in_a_realloc),

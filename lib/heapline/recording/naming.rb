@@ -4,10 +4,10 @@ require_relative "../errors"
 
 module Heapline
   class Recording
+    SUFFIX = ".hlc"
+
     # Where captures go.
     class Naming
-      SUFFIX = ".hlc"
-
       # pattern: as typed, or nil. A name without %p is for one process; others get theirs by their pid.
       def initialize(pattern)
         @pattern = File.expand_path(pattern || "heapline-%p#{SUFFIX}")
