@@ -30,12 +30,15 @@ int hl_elders_begin(void);
 /* Trailers of births before this one are of an earlier start. */
 extern uint32_t hl_elders_until HL_HIDDEN;
 
-/* hl_trailer_read and hl_trailer_watch, where there can be such a trailer: its site is there, and its birth is neither
- * of before nor to come. */
+/* Can there be such a trailer: its site is there, and its birth is neither of before nor to come? */
+HL_INLINE int hl_trailer_is_possible(uint32_t site, uint32_t birth) {
+    return HL_LIKELY(site < hl_load32(&hl_flight.header->site_count) && birth >= hl_elders_until &&
+                     birth <= hl_birth_newest());
+}
+
+/* hl_trailer_read and hl_trailer_watch, where it is possible. */
 HL_INLINE int hl_trailer_take(const void *block, size_t usable, struct hl_trailer *trailer) {
-    if (!hl_trailer_read(block, usable, trailer)) return 0;
-    return HL_LIKELY(trailer->site < hl_load32(&hl_flight.header->site_count) && trailer->birth >= hl_elders_until &&
-                     trailer->birth <= hl_birth_newest());
+    return hl_trailer_read(block, usable, trailer) && hl_trailer_is_possible(trailer->site, trailer->birth);
 }
 int hl_block_watch(void *block, size_t usable);
 

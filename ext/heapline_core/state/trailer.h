@@ -101,13 +101,19 @@ HL_INLINE void hl_trailer_erase(void *block, size_t usable) {
     hl_trailer_store(block, usable, 0);
 }
 
-/* Mark a live block as watched; 0 where it carries no trailer of ours, or one that cannot be written as one word: two
- * threads may mark a block at once. */
+/* The trailer of a block that another thread may be marking as watched; 0: none, or it cannot be written as one word.
+ */
+HL_INLINE uint64_t hl_trailer_peek(const void *block, size_t usable) {
+    const uint64_t *place = (const uint64_t *)((uintptr_t)block + usable - HL_TRAILER_SIZE);
+    return usable < HL_TRAILER_SIZE || (uintptr_t)place % sizeof(*place) ? 0 : hl_load64(place);
+}
+
+/* Mark a live block as watched; 0 where it carries no trailer of ours that can be written as one word: two threads may
+ * mark a block at once. */
 HL_INLINE int hl_trailer_watch(void *block, size_t usable) {
     uint64_t *place = (uint64_t *)((uintptr_t)block + usable - HL_TRAILER_SIZE);
-    if (usable < HL_TRAILER_SIZE || (uintptr_t)place % sizeof(*place)) return 0;
-    uint64_t word = hl_load64(place);
-    if (!hl_trailer_valid(word, block)) return 0;
+    uint64_t word = hl_trailer_peek(block, usable);
+    if (!word || !hl_trailer_valid(word, block)) return 0;
     if (word & HL_WATCHED_BIT) return 1;
     word = (word & ~HL_CHECK_MASK) | HL_WATCHED_BIT;
     __atomic_store_n(place, word | hl_trailer_check(word, block), __ATOMIC_RELAXED);
