@@ -390,11 +390,11 @@ static int booting(void) {
     return hl_real_malloc == NULL;
 }
 
-/* Over glibc what is not counted has room for a trailer and a tail too, unless nothing ever will be: so
- * malloc_usable_size need not look. Other allocators free some of their own by size: those blocks have the size that
- * was asked for. */
+/* Over glibc what is not counted has room for a trailer too, unless nothing ever will be: so malloc_usable_size need
+ * not look, and the VM's first thread is as large as its others (ruby_frame.c). Other allocators free some of their own
+ * by size: those blocks have the size that was asked for. */
 static size_t uncounted(size_t size) {
-    return hl_life_is() >= HL_LIFE_INERT || !hl_real_chunked ? size : padded(size, sizeof(struct hl_block_tail));
+    return hl_life_is() >= HL_LIFE_INERT || !hl_real_chunked ? size : padded(size, 0);
 }
 
 /* Each returns what the call of the family does. `event` names the function. */

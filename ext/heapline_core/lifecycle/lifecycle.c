@@ -426,7 +426,7 @@ static int begin_counting(void) {
     hl_lane_own(&hl_thread);
     if (hl_started_late) hl_gc_count(); /* the VM is there: it is attached to before another thread counts */
     hl_life_set(HL_LIFE_ACTIVE);
-    hl_real_kept = hl_real_chunked && !hl_started_late ? HL_TRAILER_SIZE + hl_block_tail_size : 0;
+    hl_real_kept = hl_real_chunked && !hl_block_tail_size && !hl_started_late ? HL_TRAILER_SIZE : 0;
     hl_gate_open();
     hl_leak_file_expect(1);
     hl_companion_begin();
