@@ -152,7 +152,7 @@ class GrowthLogTest < Minitest::Test
 
   # What the program can see of its own children is the same with and without.
   def test_the_program_does_not_notice
-    source = <<~'RUBY'
+    source = <<~RUBY
       signals = 0
       trap(:CHLD) { signals += 1 }
       %w[wait waitall wait2 waitpid].each do |name|
