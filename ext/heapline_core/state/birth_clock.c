@@ -100,7 +100,7 @@ void hl_birth_begin_baseline(uint64_t generation, uint64_t now_ms) {
 static struct hl_beginning beginning_of(uint32_t tick) {
     const struct hl_beginning *steps = __atomic_load_n(&coarse, __ATOMIC_ACQUIRE),
                               *place = &hl_births_recent[tick % RECENT];
-    const int is_recent = tick_of(hl_load64(&hl_birth_state)) - tick < RECENT;
+    const int is_recent = hl_birth_newest() - tick < RECENT;
     struct hl_beginning found = {.ms = hl_load64(&place->ms), .word = hl_load64(&place->word)};
     if (steps && (!is_recent || tick_of(found.word) > tick))
         found =

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "rbconfig"
 require_relative "../command/base"
 require_relative "../command/installation"
 require_relative "../errors"
@@ -76,7 +75,7 @@ module Heapline
         return [title, *words] if words.any? { |word| started?(word) }
 
         # `bundle exec` loads a gem's program itself, and calls the process by its words.
-        [RbConfig.ruby, $PROGRAM_NAME, *ARGV] if title == [$PROGRAM_NAME, *ARGV].join(" ").strip
+        [Command::Installation.ruby, $PROGRAM_NAME, *ARGV] if title == [$PROGRAM_NAME, *ARGV].join(" ").strip
       end
 
       # Is this word of the command line what runs?

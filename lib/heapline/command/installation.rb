@@ -49,13 +49,19 @@ module Heapline
 
       # The Ruby that runs this. RbConfig knows it as well, and would be a tenth of a command's start.
       def self.ruby
-        path = File.readlink("/proc/self/exe")
-        return path if File.basename(path).start_with?("ruby") && File.executable?(path)
+        path = running
+        return path if path && File.basename(path).start_with?("ruby") && File.executable?(path)
 
-        require "rbconfig" # another program runs it, or it is no longer there
+        require "rbconfig" # another program runs it, it is no longer there, or there is no /proc
         RbConfig.ruby
       end
-      private_class_method :ruby
+
+      def self.running
+        File.readlink("/proc/self/exe")
+      rescue SystemCallError
+        nil
+      end
+      private_class_method :running
     end
   end
 end
