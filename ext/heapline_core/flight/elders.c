@@ -25,8 +25,8 @@ uint32_t hl_elders_until;
 
 int hl_block_watch(void *block, size_t usable) {
     const uint64_t word = hl_trailer_peek(block, usable);
-    const uint32_t site = (uint32_t)(word >> HL_SITE_SHIFT), birth = (uint32_t)(word >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK;
-    return site && hl_trailer_is_possible(site, birth) && hl_trailer_watch(block, usable);
+    const uint32_t site = hl_trailer_site(word);
+    return site && hl_trailer_is_possible(site, hl_trailer_birth(word)) && hl_trailer_watch(block, usable);
 }
 
 static struct bucket *bucket_of(const void *block) {

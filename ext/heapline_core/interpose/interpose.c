@@ -571,8 +571,8 @@ static HL_NOINLINE size_t usable_as_marked(void *block) {
     if (!hl_gate_is()) return usable;
     const size_t marked = usable_of(block, hl_block_tail_size);
     struct hl_trailer trailer;
-    if (!hl_trailer_take(block, marked, &trailer)) return usable; /* nor has it a tail */
-    return hl_trailer_usable(block, marked);
+    /* A block that we did not mark has no tail either. */
+    return hl_trailer_take(block, marked, &trailer) ? hl_trailer_room(&trailer, marked) : usable;
 }
 
 HL_EXPORT size_t malloc_usable_size(void *block) {

@@ -96,13 +96,13 @@ HL_INLINE int hl_short_death(char *block, uint32_t tail) {
     /* One of these bits is set where the trailer is not valid, or says that the block is watched. */
     if (HL_UNLIKELY((mark ^ hl_trailer_check(mark, block)) & (HL_CHECK_MASK | HL_WATCHED_BIT) || !lane)) return 0;
     const size_t slack = mark >> HL_SLACK_SHIFT & 63;
-    const uint32_t site = (uint32_t)(mark >> HL_SITE_SHIFT);
+    const uint32_t site = hl_trailer_site(mark);
     if (HL_UNLIKELY(site <= HL_SITE_QUIET || slack == HL_SLACK_ESCAPE || !hl_short_current(lane))) return 0;
     const size_t size = room - slack;
     struct hl_count *count = hl_lane_find(&lane->counts, site);
     struct hl_lane_record *record = lane->record;
     if (HL_UNLIKELY(!count || record->live - (int64_t)size < lane->publish_below)) return 0;
-    const uint32_t birth = (uint32_t)(mark >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK, ticks = lane->birth - birth;
+    const uint32_t birth = hl_trailer_birth(mark), ticks = lane->birth - birth;
     if (HL_LIKELY(ticks)) {
         uint64_t age, ms;
         if (HL_UNLIKELY(ticks > lane->ticks_known || !hl_lane_recent_age(lane, birth, &age, &ms))) return 0;

@@ -46,6 +46,14 @@ struct hl_trailer {
     uint32_t watched;
 };
 
+HL_INLINE uint32_t hl_trailer_site(uint64_t word) {
+    return (uint32_t)(word >> HL_SITE_SHIFT);
+}
+
+HL_INLINE uint32_t hl_trailer_birth(uint64_t word) {
+    return (uint32_t)(word >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK;
+}
+
 /* Also for who reads another process's blocks. */
 HL_INLINE uint64_t hl_trailer_check_by(uint64_t key, uint64_t word, uint64_t address) {
     const uint64_t mixed = (word >> HL_CHECK_BITS) ^ address ^ key;
@@ -91,8 +99,8 @@ HL_INLINE int hl_trailer_read(const void *block, size_t usable, struct hl_traile
     trailer->size = usable - HL_TRAILER_SIZE - slack;
     if (HL_UNLIKELY(slack == HL_SLACK_ESCAPE))
         memcpy(&trailer->size, (const char *)block + usable - 2 * HL_TRAILER_SIZE, sizeof(trailer->size));
-    trailer->site = (uint32_t)(word >> HL_SITE_SHIFT);
-    trailer->birth = (uint32_t)(word >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK;
+    trailer->site = hl_trailer_site(word);
+    trailer->birth = hl_trailer_birth(word);
     trailer->watched = (word & HL_WATCHED_BIT) != 0;
     return trailer->site != 0;
 }
@@ -120,15 +128,11 @@ HL_INLINE int hl_trailer_watch(void *block, size_t usable) {
     return 1;
 }
 
-/* What a program may use of a block: up to the trailer, or, where the size stands before it, what was requested. */
-HL_INLINE size_t hl_trailer_usable(const void *block, size_t usable) {
-    if (HL_UNLIKELY(usable < HL_TRAILER_SIZE)) return usable;
-    const uint64_t word = hl_trailer_load(block, usable);
-    if (HL_UNLIKELY(!hl_trailer_valid(word, block))) return usable;
-    size_t room = usable - HL_TRAILER_SIZE;
-    if (HL_UNLIKELY((word >> HL_SLACK_SHIFT & 63) == HL_SLACK_ESCAPE))
-        memcpy(&room, (const char *)block + usable - 2 * HL_TRAILER_SIZE, sizeof(room));
-    return room;
+/* What a program may use of a block with this trailer: up to it, or, where the size stands before it, what was
+ * requested. */
+HL_INLINE size_t hl_trailer_room(const struct hl_trailer *trailer, size_t usable) {
+    const size_t room = usable - HL_TRAILER_SIZE;
+    return HL_UNLIKELY(room - trailer->size >= HL_SLACK_ESCAPE) ? trailer->size : room;
 }
 
 #endif
