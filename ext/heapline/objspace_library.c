@@ -15,7 +15,7 @@
 #include "../heapline_core/platform/platform.h"
 #include "births.h"
 
-enum { PAGE = 4096, ARGUMENTS = 4, PATH_BYTES = 4096 };
+enum { PAGE = 4096, ARGUMENTS = 4, PATH_BYTES = 4096, NAME_CHARACTERS = 1000 };
 
 static void *library;
 
@@ -167,6 +167,13 @@ static void answer_births(struct rbhl_sites *sites) {
     if (sites) set_import(name, (void *)look_up_birth);
 }
 
+/* Ruby 3.1's and 3.2's library raises where a name is longer than its buffer of 4 kB. */
+static VALUE name_that_fits(VALUE class) {
+    const VALUE name = rb_mod_name(class);
+    if (!RB_TYPE_P(name, T_STRING) || RSTRING_LEN(name) <= NAME_CHARACTERS) return name;
+    return rb_str_plus(rb_str_substr(name, 0, NAME_CHARACTERS), rb_usascii_str_new_static("...", 3));
+}
+
 /* Whether the function that dumps is known now. */
 static int take_dump_all(void) {
     void (*define)(VALUE);
@@ -180,6 +187,7 @@ int rbhl_objspace_dump_all(FILE *out, struct rbhl_sites *sites) {
     stream = out;
     if (!take_dump_all()) return 0;
     answer_births(sites);
+    set_import("rb_mod_name", (void *)name_that_fits);
     const int through_ruby = set_import("rb_io_bufwrite", (void *)bufwrite);
     fflush(out);
     const VALUE io = rb_io_fdopen(through_ruby ? STDOUT_FILENO : fileno(out), O_WRONLY, NULL);

@@ -53,6 +53,18 @@ class LiveDumpTest < Minitest::Test
     assert_empty ["Deep", "KEEP", "@entries", "[:session]", "$rows", "LAZY", "Row"] - given
   end
 
+  # Ruby's own dump of 3.1 and 3.2 raises at a name that is longer than its buffer.
+  def test_a_class_with_a_very_long_name
+    pid, = start(program(<<~RUBY))
+      Object.const_set("Würfel" * 1000, Class.new)
+      puts "ready"
+      $stdout.flush
+      loop { sleep 0.005; "x" * 5000 }
+    RUBY
+    names = dump_of(pid).filter_map { |line| line["name"] if line["type"] == "CLASS" }
+    assert_equal ["#{("Würfel" * 200)[0, 1000]}..."], names.grep(/Würfel/)
+  end
+
   BORN = <<~'RUBY'
     class Session; end
     kept = Array.new(500) { Session.new }
