@@ -4,7 +4,6 @@ require_relative "flight_directory"
 require_relative "../command/child"
 require_relative "../command/base"
 require_relative "../command/installation"
-require_relative "../files/output_file"
 require_relative "run_environment"
 require_relative "run_options"
 
@@ -22,7 +21,7 @@ module Heapline
         raise UsageError, "which command is to be run? heapline ruby leak.rb" if words.empty?
 
         environment = environment()
-        Files::OutputFile.check(@options[:output]) if @options[:output]
+        check(@options[:output]) if @options[:output]
         FlightDirectory.new(@env).prune
         @out.flush
         @child = Command::Child.new(words, @env["PATH"], err: @err)
@@ -36,6 +35,11 @@ module Heapline
       end
 
       private
+
+      def check(output)
+        require_relative "../files/output_file" # not before each program that heapline becomes
+        Files::OutputFile.check(output)
+      end
 
       def say_uncounted(name)
         Command.say(@err, "#{name} is not CRuby: its memory is not counted (native memory: heapline --any #{name})")

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require_relative "../errors"
-require_relative "../figures/site_figures"
 require_relative "../figures/typed"
 
 module Heapline
@@ -10,15 +9,18 @@ module Heapline
     # they reach the core, the reporter and every child. One table is the source of both.
     module RunOptions
       # key in HEAPLINE; kind of value; switch and help on the command line
-      Option = Struct.new(:key, :kind, :switch, :help, keyword_init: true)
+      Option = Struct.new(:key, :kind, :switch, :help, keyword_init: true) do
+        def words
+          kind == :sort ? "#{help} #{RunOptions.sort_keys.join(", ")}" : help
+        end
+      end
 
       ALL = [
         Option.new(key: :quiet, kind: :flag, switch: ["-q", "--quiet"], help: "no report at the end"),
         Option.new(key: :output, kind: :path, switch: ["-o", "--output FILE"],
                    help: "write the report to FILE: .heapline (flight file), .html, .json, .csv, .pb.gz, … else text"),
         Option.new(key: :top, kind: :count, switch: ["--top N"], help: "rows of the report (20; 0: all)"),
-        Option.new(key: :sort, kind: :sort, switch: ["--sort KEY"],
-                   help: "sort by #{Figures::SiteFigures::KEYS.join(", ")}"),
+        Option.new(key: :sort, kind: :sort, switch: ["--sort KEY"], help: "sort by"),
         Option.new(key: :min, kind: :bytes, switch: ["--min BYTES"],
                    help: "only rows with BYTES or more, live or of growth"),
         Option.new(key: :objects, kind: :flag, switch: ["--objects"],
@@ -59,7 +61,7 @@ module Heapline
       # Declare some of them to an OptionParser; what the command line has goes into `given`.
       def self.define(parser, options, given)
         options.each do |option|
-          parser.on(*option.switch, option.help) do |value|
+          parser.on(*option.switch, option.words) do |value|
             given[option.key] = convert(option, option.kind == :flag ? true : value)
           end
         end
@@ -100,9 +102,13 @@ module Heapline
 
       # A sort key (Symbol).
       def self.sort(value)
-        keys = Figures::SiteFigures::KEYS
-        keys.find { |known| known.to_s == value } ||
-          raise(UsageError, "no such sort key: #{value.inspect}; there are #{keys.join(", ")}")
+        sort_keys.find { |known| known.to_s == value } ||
+          raise(UsageError, "no such sort key: #{value.inspect}; there are #{sort_keys.join(", ")}")
+      end
+
+      def self.sort_keys
+        require_relative "../figures/site_figures" # not before each program that heapline becomes
+        Figures::SiteFigures::KEYS
       end
 
       def self.flag(option, value)
