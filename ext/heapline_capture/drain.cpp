@@ -266,7 +266,7 @@ void Drain::handle(Lane &lane, const RingEvent &event) {
     case HL_EVENT_OBJECT:
         return object(lane, event, call);
     case HL_EVENT_OBJECT_FREED:
-        if (!is_settled(lane, event)) writer_->object_freed(event.address, call);
+        if (!note_end(lane, event)) writer_->object_freed(event.address, call);
         return;
     case HL_EVENT_OBJECT_MOVED:
         return writer_->object_moved(event.address, event.moved_to, event.size, call);
@@ -319,9 +319,10 @@ void Drain::note_birth(const Lane &lane, const RingEvent &event, bool vanished) 
     birth = {event.address, event.time, &lane, vanished && !explained, false};
 }
 
-/* Whether this end is that of a block which has made room for another already: the event came late, or the other
- * thread, which got the address, read its clock ahead of that (E1). What one lane tells is in order. */
-bool Drain::is_settled(const Lane &lane, const RingEvent &event) {
+/* An end is noted; 1 where it is that of a block which has made room for another already, and so was told: the event
+ * came late, or the other thread, which got the address, read its clock ahead of that (E1). What one lane tells is in
+ * order. */
+bool Drain::note_end(const Lane &lane, const RingEvent &event) {
     Birth &birth = births_[event.address >> 4 & (BIRTHS - 1)];
     if (birth.address != event.address || birth.lane == &lane) return false;
     birth.taking = birth.early && event.time - birth.time < early_;
@@ -338,7 +339,7 @@ void Drain::birth(const Lane &lane, const RingEvent &event, const Writer::Call &
 }
 
 void Drain::death(const Lane &lane, Kind kind, const RingEvent &event, const Writer::Call &call) {
-    if (!is_settled(lane, event)) writer_->death(kind, event.address, call);
+    if (!note_end(lane, event)) writer_->death(kind, event.address, call);
 }
 
 void Drain::object(const Lane &lane, const RingEvent &event, const Writer::Call &call) {
@@ -358,7 +359,7 @@ void Drain::name_class(const RingEvent &event) {
 }
 
 void Drain::move_away(Lane &lane, const RingEvent &event) {
-    lane.moving.push_back({event.address, is_settled(lane, event)});
+    lane.moving.push_back({event.address, note_end(lane, event)});
     moves_++;
 }
 

@@ -89,8 +89,8 @@ class Drain {
     void birth(const Lane &lane, const RingEvent &event, const Writer::Call &call);
     void object(const Lane &lane, const RingEvent &event, const Writer::Call &call);
     void name_class(const RingEvent &event);
-    bool is_settled(const Lane &lane, const RingEvent &event);
     void note_birth(const Lane &lane, const RingEvent &event, bool vanished);
+    bool note_end(const Lane &lane, const RingEvent &event);
     void tell_lost();
     uint32_t stack(uint32_t node);
     uint32_t frame(uint32_t number);
