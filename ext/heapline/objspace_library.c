@@ -15,7 +15,7 @@
 #include "../heapline_core/platform/platform.h"
 #include "births.h"
 
-enum { PAGE = 4096, ARGUMENTS = 4, PATH_BYTES = 4096, NAME_CHARACTERS = 1000 };
+enum { PAGE = 4096, ARGUMENTS = 4, PATH_BYTES = 4096, NAME_BYTES = 4000, NAME_CHARACTERS = NAME_BYTES / 4 };
 
 static void *library;
 
@@ -170,7 +170,7 @@ static void answer_births(struct rbhl_sites *sites) {
 /* Ruby 3.1's and 3.2's library raises where a name is longer than its buffer of 4 kB. */
 static VALUE name_that_fits(VALUE class) {
     const VALUE name = rb_mod_name(class);
-    if (!RB_TYPE_P(name, T_STRING) || RSTRING_LEN(name) <= NAME_CHARACTERS) return name;
+    if (!RB_TYPE_P(name, T_STRING) || RSTRING_LEN(name) <= NAME_BYTES) return name;
     return rb_str_plus(rb_str_substr(name, 0, NAME_CHARACTERS), rb_usascii_str_new_static("...", 3));
 }
 

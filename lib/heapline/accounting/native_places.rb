@@ -37,7 +37,7 @@ module Heapline
       end
 
       def self.labelled(row, label)
-        Site.new(**row.to_h, location: Places::Location.new(**row.location.to_h, label: label))
+        row.class.new(**row.to_h, location: Places::Location.new(**row.location.to_h, label: label))
       end
 
       # Behind a call lies where it returns to.

@@ -11,7 +11,7 @@ require "support/object_snapshots"
 module Heapline
   module Accounting
     class HtmlTest < Minitest::Test
-      include Snapshots
+      include ObjectSnapshots
       include Reports
 
       HOSTILE = ["<script>alert(1)</script>.rb", "</script><!--.rb", "\e[31m.rb", "nul\0.rb", "\u202Egpj.rb",
@@ -47,6 +47,16 @@ module Heapline
       def test_the_bundle_can_stand_between_its_tags
         refute_match(%r{</script}i, File.read(File.join(Page::Document::ASSETS, "report.js")))
         refute_match(%r{</style}i, File.read(File.join(Page::Document::ASSETS, "report.css")))
+      end
+
+      # At no line: Ruby 4.0 makes some of its own.
+      def test_ruby_objects_at_a_place_in_the_vm
+        vm = File.readlines("/proc/self/maps", chomp: true).map { |line| line.split.last }.grep(Places::GemName::RUBY)
+        place = Places::Location.new(library: "libruby", library_path: vm.first, offset: 0x10_0000)
+        made = objects_at("a.rb", 1, "Order", allocated: 3)
+        page = render(leaky.with(objects: objects(made.class.new(**made.to_h, location: place))))
+        assert_equal 1, data(page)["strings"].grep(/\AVM.*, near \w/).size
+        assert_includes data(page)["strings"], "Order"
       end
 
       def test_hostile_names_cannot_leave_the_data
