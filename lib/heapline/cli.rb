@@ -126,7 +126,8 @@ module Heapline
       return uncompiled(error) if error.is_a?(LoadError) && error.path.to_s.end_with?("heapline/native")
 
       place = error.backtrace&.first.to_s.delete_prefix("#{File.expand_path("..", __dir__)}/")
-      "a mistake in heapline itself, please report it: #{error.class}: #{error.message.lines.first&.chomp} (#{place})"
+      message = error.message.lines.first.to_s.chomp[0, 200] # which may show an object with all that it holds
+      "a mistake in heapline itself, please report it: #{error.class}: #{message} (#{place})"
     end
 
     def self.uncompiled(error)

@@ -106,8 +106,19 @@ module Heapline
       both = json_report(pid, "--merge")
       assert_in_delta 1_000_000, figure(both, "#{file}:1", "live_bytes"), 100_000
       assert_in_delta 3_000_000, figure(both, "#{file}:4", "live_bytes"), 100_000
+      assert_match(/ pid #{pid} and 1 forked .*--merge #{pid} --by gem/m, heapline("report", "--merge", pid.to_s).first)
+      kill(child.to_i)
+      alone = json_report(pid, "--merge")
+      assert_equal [0, 0], [alone["process"]["merged"], figure(alone, "#{file}:4", "live_bytes")]
+      child = nil
     ensure
       stop(child.to_i) if child
+    end
+
+    # Its file stays.
+    def kill(pid)
+      Process.kill(:KILL, pid)
+      await { heapline("ps", "--json").first.include?('"killed"') }
     end
 
     def test_ps_lists_them_as_json

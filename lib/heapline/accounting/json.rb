@@ -56,7 +56,7 @@ module Heapline
           taken_at: time(snapshot.taken_at), gc_count: snapshot.gc_count, generation: snapshot.generation,
           baseline_number: snapshot.baseline, baseline_kind: snapshot.baseline_kind,
           baseline_at: time(snapshot.baseline_at), late_start: late_start(snapshot.older),
-          stopped_at: time(snapshot.stopped_at) }
+          stopped_at: time(snapshot.stopped_at), merged: snapshot.merged }
       end
 
       # null where all is counted.

@@ -141,7 +141,8 @@ module Heapline
       def growth
         return nil if [nil, :start].include?(@snapshot.baseline_kind)
 
-        since = @snapshot.baseline_kind == :fork ? "the fork from #{@snapshot.forked_from}" : "the baseline"
+        since = { fork: "the fork from #{@snapshot.forked_from}", clear: "the baseline",
+                  each: "each one's baseline, fork or start" }.fetch(@snapshot.baseline_kind)
         at = @snapshot.baseline_at ? " at #{@snapshot.baseline_at.strftime("%H:%M:%S")}" : ""
         ["since #{since}#{at}: growth #{Units.bytes(@snapshot.growth_bytes)}",
          "allocated since and still live #{Units.bytes(@snapshot.retained_bytes)}"]

@@ -15,7 +15,7 @@ module Heapline
     # A snapshot that was read for some of its rows (Flight::Wanted) has those in `sites`, or in `written`, as
     # Native::Rows, which the format that writes them releases; `totals` are of all, row_count is how many rows there
     # were to choose from, site_count how many sites there are, and `kinds` Sites with what lives by Ruby lines and by
-    # others.
+    # others. `merged` is how many processes are added to it that were forked from it (ProcessTree), nil: it is one.
     # @api public
     class Snapshot
       include Places::SiteCollection
@@ -24,7 +24,7 @@ module Heapline
       ATTRIBUTES = %i[pid start_ticks parent forked_from forked_from_ticks command ruby allocator started_at ended_at
                       state generation gc_count baseline baseline_at baseline_kind peak_bytes peak_at own_bytes
                       flight_bytes threads attribution layout quiet failures figures taken_at moved_bytes sites objects
-                      totals row_count site_count kinds written older stopped_at].freeze
+                      totals row_count site_count kinds written older stopped_at merged].freeze
       # What is known of all sites where `sites` may be some of them.
       OF_ALL = %i[totals row_count site_count kinds written].freeze
       GROUPS = {

@@ -23,6 +23,7 @@ module Heapline
         objects_ractors: "Ractors made objects that heapline does not see on this Ruby",
         late_children: "children are counted from later than their fork: more than 128 had not run yet, a child did " \
                        "not run for five seconds, or it was made without libc's fork",
+        based_children: "forked processes had a baseline: what they took between their fork and that is in no figure",
         impossible_sites: "sites show more frees than allocations: their live figures count as 0"
       }.freeze
 
@@ -75,7 +76,7 @@ module Heapline
       end
 
       def header(snapshot)
-        parts = [command(snapshot), "pid #{snapshot.pid}", state(snapshot), duration(snapshot), ruby(snapshot),
+        parts = [command(snapshot), pid(snapshot), state(snapshot), duration(snapshot), ruby(snapshot),
                  snapshot.allocator && @terminal.inert(snapshot.allocator)]
         first, *rest = @terminal.wrap(["heapline  #{parts.compact.first}", *parts.compact.drop(1)],
                                       indent: "  ")
@@ -93,6 +94,10 @@ module Heapline
         text = @terminal.inert(snapshot.command.join(" "))
         limit = @terminal.width - 14
         text.length > limit ? text[0, limit] + @terminal.sign("…") : text
+      end
+
+      def pid(snapshot)
+        "pid #{snapshot.pid}#{" and #{snapshot.merged} forked" if snapshot.merged}"
       end
 
       def state(snapshot)

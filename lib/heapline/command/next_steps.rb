@@ -23,6 +23,7 @@ module Heapline
       # After the report of a process or file that was named `source`. ledger: Processes::Ledger, or nil.
       def self.for_report(snapshot, source, shown, ledger: nil)
         word = Shellwords.escape(source)
+        word = "--merge #{word}" if snapshot.merged
         steps = []
         steps << grouped(snapshot, word) unless shown[:by]
         steps << ["heapline report #{word}", "which line?"] if shown[:by]
@@ -59,11 +60,18 @@ module Heapline
       # Growth since the start tells little: what the program needs is in it.
       def self.growth(snapshot)
         pid = snapshot.pid
+        return growth_of_all(pid) if snapshot.merged
         return [["heapline baseline #{pid}", "count growth from now on"]] unless snapshot.baseline_kind == :clear
         return [] unless snapshot.growth_bytes.positive?
 
         [["heapline log -o #{pid}.jsonl #{pid}", "does it go on growing? Then:"],
          ["heapline growth #{pid}.jsonl", "a leak, or a cache that fills?"]]
+      end
+
+      # A baseline is one process's.
+      def self.growth_of_all(pid)
+        [["heapline report --merge #{pid} -o 1.json", "and later once more, -o 2.json; then:"],
+         ["heapline diff 1.json 2.json", "what has grown meanwhile, in all of them?"]]
       end
 
       def self.lost(snapshot, word, needs = "")
@@ -128,7 +136,7 @@ module Heapline
         group = snapshot.ruby? ? "gem" : "library"
         ["heapline report #{word} --by #{group}", "which #{group}?"]
       end
-      private_class_method :grouped, :for_running, :rss, :growth, :lost, :native
+      private_class_method :grouped, :for_running, :rss, :growth, :growth_of_all, :lost, :native
     end
   end
 end

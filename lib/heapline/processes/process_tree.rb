@@ -19,10 +19,12 @@ module Heapline
       end
 
       # One Snapshot with the sum of `root` and `children`. peak_bytes is nil: peaks of several processes do not add up.
+      # baseline_kind is :each where one of them has had a baseline: growth is then of no one moment.
       def self.merge(root, children)
         own = children.flat_map { |child| child.select { |site| own?(site) }.map { |site| own_of(site) } }
         root.with(sites: added(root.sites + own), objects: objects(root, children), peak_bytes: nil, peak_at: nil,
-                  threads: sum([root, *children], :threads),
+                  merged: children.size, **baseline([root, *children]),
+                  threads: sum([root, *children], :threads), gc_count: gc_count([root, *children]),
                   own_bytes: sum([root, *children], :own_bytes), flight_bytes: sum([root, *children], :flight_bytes),
                   moved_bytes: sum([root, *children], :moved_bytes), failures: failures([root, *children]))
       end
@@ -84,14 +86,25 @@ module Heapline
           age_max: site.age_max, age_ms_max: site.age_ms_max }
       end
 
+      def self.baseline(snapshots)
+        snapshots.any? { |one| one.baseline_kind == :clear } ? { baseline_kind: :each, baseline_at: nil } : {}
+      end
+
+      # nil: no Ruby runs in any of them.
+      def self.gc_count(snapshots)
+        sum(snapshots, :gc_count) if snapshots.any?(&:gc_count)
+      end
+
       def self.sum(snapshots, field)
         snapshots.sum { |snapshot| snapshot.public_send(field) || 0 }
       end
 
       def self.failures(snapshots)
-        snapshots.map(&:failures).reduce({}) { |all, one| all.merge(one) { |_, a, b| a + b } }
+        based = snapshots.drop(1).count { |child| child.baseline_kind == :clear }
+        all = snapshots.map(&:failures).reduce({}) { |sum, one| sum.merge(one) { |_, a, b| a + b } }
+        based.zero? ? all : all.merge(based_children: based)
       end
-      private_class_method :child?, :added, :objects, :own?, :own_of, :lifespans, :sum, :failures
+      private_class_method :child?, :added, :objects, :own?, :own_of, :lifespans, :baseline, :gc_count, :sum, :failures
     end
   end
 end

@@ -102,9 +102,11 @@ module Heapline
         Processes::FiguresInquiry.new(entry).ask(timeout: PATIENCE) if entry&.alive?
       end
 
+      # Of what runs those that run.
       def children(root)
         others = directory.entries.reject { |entry| entry.pid == root.pid }
-        Processes::ProcessTree.descendants(root, others.filter_map { |entry| readable(entry) })
+        found = Processes::ProcessTree.descendants(root, others.filter_map { |entry| readable(entry) })
+        root.state == :running ? found.select { |child| child.state == :running } : found
       end
 
       def readable(entry)

@@ -29,6 +29,21 @@ module Heapline
         assert_nil merged.peak_bytes
       end
 
+      # A baseline is one process's, a report of several is of no one moment.
+      def test_growth_where_one_of_them_had_a_baseline
+        merged = ProcessTree.merge(parent, [child])
+        assert_equal [1, {}], [merged.merged, merged.failures]
+        merged = ProcessTree.merge(parent.with(baseline_kind: :clear, baseline_at: Time.at(5)), [child])
+        assert_equal [:each, nil], [merged.baseline_kind, merged.baseline_at]
+        merged = ProcessTree.merge(parent, [child, child.with(baseline_kind: :clear)])
+        assert_equal [2, :each, { based_children: 1 }], [merged.merged, merged.baseline_kind, merged.failures]
+      end
+
+      def test_garbage_collections_of_all
+        assert_equal 12, ProcessTree.merge(parent.with(gc_count: 5), [child.with(gc_count: 7)]).gc_count
+        assert_nil ProcessTree.merge(parent.with(gc_count: nil), [child.with(gc_count: nil)]).gc_count
+      end
+
       # 5 blocks were freed since the fork, 1 of them the child's own.
       def test_lifespans_of_a_childs_own_blocks
         ages = { age_sum: 90, since_age_sum: 50, since_age_ms_sum: 10, since_temporary: 5, age_max: 9 }

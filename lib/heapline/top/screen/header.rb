@@ -45,8 +45,11 @@ module Heapline
         end
 
         def who(now)
-          others = now.snapshots.size - 1
-          "pid #{now.root.pid}#{" and #{others} forked" if others.positive?}"
+          "pid #{now.root.pid}#{" and #{forked(now)} forked" if forked(now).positive?}"
+        end
+
+        def forked(now)
+          now.snapshots.size - 1
         end
 
         def state(now)
@@ -133,6 +136,8 @@ module Heapline
 
           root = watch.now.root
           start = root.older ? "counting began" : "the start"
+          return "each one's baseline, fork or start" if forked(watch.now).positive? && root.baseline_kind == :clear
+
           { fork: "the fork", clear: "the baseline" }.fetch(root.baseline_kind, start)
         end
 
