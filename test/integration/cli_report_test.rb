@@ -121,6 +121,17 @@ module Heapline
       await { heapline("ps", "--json").first.include?('"killed"') }
     end
 
+    # To count its object heap the process calls Ruby's own methods, which allocate.
+    def test_what_a_report_asks_for_is_not_the_programs
+      pid, = start(file = program("$stdout.puts 'ready'\n$stdout.flush\nsleep"))
+      before, after = [Dir[path("**/#{pid}-*.flight")].first, pid].map do |source|
+        json_report(source)["sites"].select { |site| site["path"] == file }
+                                    .map { |site| site.values_at("lineno", "label", "allocations") }
+      end
+      assert json_report(pid)["ledger"]
+      assert_equal before, after
+    end
+
     def test_ps_lists_them_as_json
       pid, = start(program(HOLDING))
       processes = JSON.parse(heapline("ps", "--json").first)["processes"]

@@ -85,19 +85,14 @@ static hl_value show_frames(hl_value unused) {
     return hl_ruby.rb_funcallv(module, hl_ruby.rb_intern("show_frames"), 0, NULL);
 }
 
-static void be_quiet(int change) {
-    hl_thread.quiet += (uint32_t)change;
-    hl_guard_refresh(&hl_thread);
-}
-
 static int start(void) {
     int state = 0;
     const int failed = hl_lifecycle_start(wish.options);
     if (failed || !find_ruby()) return failed;
     const hl_value error = hl_ruby.rb_errinfo();
-    be_quiet(1); /* it is not the program that allocates */
+    hl_guard_be_quiet(&hl_thread, 1);
     hl_ruby.rb_protect(show_frames, 0, &state);
-    be_quiet(-1);
+    hl_guard_be_quiet(&hl_thread, -1);
     if (state) hl_ruby.rb_set_errinfo(error); /* what was not shown stays unproven: lines by Ruby's own functions */
     return 0;
 }

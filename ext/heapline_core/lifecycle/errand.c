@@ -96,7 +96,9 @@ static void run_errands(void) {
     if (take_wanted(HL_REQUEST_TWIN)) hl_twin_errand();
     const uint32_t leaks = take_wanted(LEAKS);
     if (leaks) hl_leak_file_errand(leaks, forget_leaks);
+    hl_guard_be_quiet(&hl_thread, 1);
     hl_object_heap_measure();
+    hl_guard_be_quiet(&hl_thread, -1);
     hl_objects_settle();
     const int saved = hl_guard_enter(&hl_thread);
     start_helper();

@@ -103,6 +103,12 @@ HL_INLINE void hl_guard_refresh(struct hl_thread *thread) {
     thread->lane = thread->busy || thread->quiet || thread->exiting || thread->starting ? NULL : thread->own;
 }
 
+/* Between +1 and -1 it is not the program that allocates. */
+HL_INLINE void hl_guard_be_quiet(struct hl_thread *thread, int change) {
+    thread->quiet += (uint32_t)change;
+    hl_guard_refresh(thread);
+}
+
 /* What it returns is for hl_guard_leave: errno, as the program has it (G3). */
 HL_INLINE int hl_guard_enter(struct hl_thread *thread) {
     thread->busy++;
