@@ -71,15 +71,14 @@ module Heapline
       # full GC. Raises Error where no copy can be made, or it ends before its last line.
       def self.each_line(task, collect: false)
         reader, writer = IO.pipe(binmode: true)
-        Native.twin(task, writer.fileno, collect)
+        twin = Native.twin(task, writer.fileno, collect)
         writer.close
         last = ""
         reader.each_line { |line| yield last = line }
         raise Error, "the copy of this process ended before it was done" unless last.start_with?(TwinPipe::LAST_LINE)
-
-        sleep 0.001 until Native.twin_gone? # it has closed its pipe, and ends
       ensure
         [reader, writer].each { |io| io&.close }
+        sleep 0.001 until !twin || Native.twin_gone? # nobody reads on: it ends, and the next copy can be made
       end
     end
   end

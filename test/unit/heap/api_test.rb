@@ -29,6 +29,14 @@ module Heapline
       end
     end
 
+    # Also when nobody reads it to its end.
+    def test_one_after_another_that_failed
+      in_directory do |directory|
+        3.times { assert_raises(Error) { Heapline.heap_dump("/dev/full", gc: false) } }
+        assert_path_exists Heapline.heap_dump(File.join(directory, "dump"), gc: false)
+      end
+    end
+
     def test_without_a_place
       error = assert_raises(Error) { Heapline.heap_dump("/nowhere/dump.json", gc: false) }
       assert_match(%r{cannot be written to /nowhere/dump\.json}, error.message)
