@@ -95,6 +95,21 @@ class ApiTest < Minitest::Test
     assert_in_delta 0, found[:freed], 10_000
   end
 
+  # There no lock may be taken, and RubyGems' `require` takes one.
+  def test_the_handler_of_a_signal_may_ask
+    found = ask(<<~RUBY, gems: true)
+      trap("USR1") do
+        $told = [Heapline.total_bytes_allocated.positive?, Heapline.total_bytes_freed.positive?, Heapline.snapshot.pid]
+      rescue ThreadError => e
+        $told = e.message
+      end
+      Process.kill(:USR1, Process.pid)
+      sleep 0.001 until $told
+      answer told: $told, pid: Process.pid
+    RUBY
+    assert_equal [true, true, found[:pid]], found[:told]
+  end
+
   def test_quiet_nests_and_survives_every_way_out
     found = ask(<<~RUBY)
       depths = Heapline.quiet { |outer| Heapline.quiet { |inner| [outer, inner] } }

@@ -127,7 +127,7 @@ module Heapline
         private
 
         def require_native
-          require "heapline/native"
+          require "heapline/native" unless defined?(Native.read_flight) # a handler of a signal may not require
         rescue LoadError => e
           raise Error, Extension.uncompiled(e)
         end
