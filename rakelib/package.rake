@@ -12,7 +12,8 @@ end
 
 desc "Build the gem and install it for this Ruby"
 task install: :build do
-  plain = Tasks::PlainRuby::ENVIRONMENT.except("GEM_PATH")
+  yours = defined?(Bundler) ? Bundler.original_env : ENV # where `gem install` would put it
+  plain = Tasks::PlainRuby::ENVIRONMENT.merge("GEM_HOME" => yours["GEM_HOME"], "GEM_PATH" => yours["GEM_PATH"])
   sh plain, RbConfig.ruby, "-S", "gem", "install", "--local", "--no-document", PACKAGE
 end
 
