@@ -98,6 +98,12 @@ module Heapline
         true
       end
 
+      # Raises FlightError where the View is one of Ruby objects and none of the processes counts its own.
+      def demand(view)
+        snapshots = @watch.now.snapshots if view.objects?
+        Objects.demand(snapshots.first) if snapshots&.none?(&:objects)
+      end
+
       def scene(view)
         processes = view.page == :processes
         Screen::Scene.new(watch: processes ? nil : @watch, **listed(view), source: source(view),

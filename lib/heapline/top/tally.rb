@@ -40,9 +40,9 @@ module Heapline
           super || (former.members - members).any?
         end
 
-        # activity: Activity of which this is the newest reading.
+        # activity: Activity of which this is the newest reading. Where objects are counted there is no Tally.
         def rows(activity, by, within)
-          Rows.new(@tally, activity, by, within)
+          OBJECTS.key?(by) ? [] : Rows.new(@tally, activity, by, within)
         end
       end
 

@@ -24,6 +24,7 @@ module Heapline
       # Read, wait, read again and print; repeat: until the process ends.
       def run(repeat: false)
         @stage.read(@view)
+        @stage.demand(@view)
         loop do
           sleep @every unless @stage.ending
           @stage.read(@view) unless @stage.ending

@@ -118,6 +118,11 @@ module Heapline
         assert_same Activity.new(plain(paths, 5)), Activity.new(tallied(paths)), views
       end
 
+      def test_there_are_no_objects
+        activity = Activity.new(tallied([flight(1)]))
+        %i[class object].each { |by| assert_empty shown(activity, view(by: by)) }
+      end
+
       # Of a first reading memory is given back before all is told.
       def test_many_lines
         builder = FlightBuilder.new(pid: 1, state: 4)

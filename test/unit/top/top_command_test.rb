@@ -42,6 +42,15 @@ module Heapline
         assert_match(/location\n.*leak\.rb:12/, top("--top", "0", "--no-merge", "ruby").out)
       end
 
+      def test_objects_that_are_not_counted
+        own_flight
+        [[], %w[--json]].each do |words|
+          result = top("--by", "class", *words, Process.pid.to_s)
+          assert_equal [3, ""], [result.status, result.out]
+          assert_match(/\Aheapline: process #{Process.pid} does not count Ruby objects: start it with/, result.err)
+        end
+      end
+
       def test_all_processes
         own_flight
         [top, top("--all")].each do |result|
