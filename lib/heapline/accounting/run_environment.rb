@@ -15,6 +15,7 @@ module Heapline
         aim if @options[:output]
         @options[:log] &&= File.expand_path(@options[:log])
         @options[:blocks] ||= @options[:mwrap] # SourceLocation#each
+        RunOptions.check(options, @options)
       end
 
       # What it has beyond the one that is there (Hash); nil: what must not be there.

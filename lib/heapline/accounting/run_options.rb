@@ -8,8 +8,13 @@ module Heapline
     # The options of a run, which are also the keys of the environment variable HEAPLINE (`key:value,key:value`): there
     # they reach the core, the reporter and every child. One table is the source of both.
     module RunOptions
-      # key in HEAPLINE; kind of value; switch and help on the command line
-      Option = Struct.new(:key, :kind, :switch, :help, keyword_init: true) do
+      # key in HEAPLINE; kind of value; switch and help on the command line. needs: key of the option without which it
+      # has no effect, or nil; range: of a number, or nil
+      Option = Struct.new(:key, :kind, :switch, :help, :needs, :range, keyword_init: true) do
+        def name
+          switch.last[/\A--[\w-]+/]
+        end
+
         def words
           kind == :sort ? "#{help} #{RunOptions.sort_keys.join(", ")}" : help
         end
@@ -36,7 +41,7 @@ module Heapline
                    help: "ask Ruby through its public API only, read none of its structs (slower)"),
         Option.new(key: :blocks, kind: :flag, switch: ["--blocks"],
                    help: "keep address and stacks of each live block, for heapline leaks PID and Heapline[…].each"),
-        Option.new(key: :quarantine, kind: :flag, switch: ["--quarantine"],
+        Option.new(key: :quarantine, kind: :flag, switch: ["--quarantine"], needs: :blocks,
                    help: "with --blocks: use freed memory again later, so that old pointers hide fewer losses"),
         Option.new(key: :core, kind: :flag, switch: ["--core"],
                    help: "keep the lines in core files, so that heapline core needs no flight file"),
@@ -46,15 +51,16 @@ module Heapline
                    help: "count nothing until the program calls Heapline.start"),
         Option.new(key: :internal, kind: :flag, switch: ["--internal"],
                    help: "show methods of Ruby itself that are written in Ruby (<internal:array>:246) as lines"),
-        Option.new(key: :sites, kind: :count, switch: ["--sites N"],
-                   help: "the most sites that are told apart (1048576); all others count as (other)"),
+        Option.new(key: :sites, kind: :count, switch: ["--sites N"], range: 64..1_048_576,
+                   help: "the most sites that are told apart (1048576; at least 64); all others count as (other)"),
         Option.new(key: :log, kind: :path, switch: ["--log FILE"],
                    help: "write a growth log while the command runs; %p in FILE: the pid, %h: the host"),
-        Option.new(key: :every, kind: :seconds, switch: ["--every S"], help: "seconds between lines of the log (60)"),
-        Option.new(key: :rss, kind: :bytes, switch: ["--rss BYTES"],
-                   help: "copy the flight file to the log's directory once RSS reaches BYTES"),
-        Option.new(key: :logmax, kind: :bytes, switch: ["--log-max BYTES"],
-                   help: "the most that FILE and FILE.1, its older half, may have together (100M; 0: no limit)")
+        Option.new(key: :every, kind: :seconds, switch: ["--every S"], needs: :log,
+                   help: "with --log: seconds between lines of the log (60)"),
+        Option.new(key: :rss, kind: :bytes, switch: ["--rss BYTES"], needs: :log,
+                   help: "with --log: copy the flight file to the log's directory once RSS reaches BYTES"),
+        Option.new(key: :logmax, kind: :bytes, switch: ["--log-max BYTES"], needs: :log,
+                   help: "with --log: the most that FILE and FILE.1, its older half, may have (100M; 0: no limit)")
       ].freeze
       KEYS = ALL.to_h { |option| [option.key, option] }.freeze
 
@@ -64,6 +70,18 @@ module Heapline
           parser.on(*option.switch, option.words) do |value|
             given[option.key] = convert(option, option.kind == :flag ? true : value)
           end
+        end
+      end
+
+      # Raises UsageError for what the command line asks for in vain. given: its options; all: with those of HEAPLINE,
+      # where the same is no harm to a program.
+      def self.check(given, all)
+        given.each do |key, value|
+          option = KEYS.fetch(key)
+          raise UsageError, "#{option.name} needs #{KEYS.fetch(option.needs).switch.last}" unless
+            option.needs.nil? || all[option.needs]
+          raise UsageError, "#{option.name} takes #{option.range.minmax.join(" to ")}, not #{value}" unless
+            option.range.nil? || option.range.cover?(value)
         end
       end
 

@@ -87,6 +87,29 @@ module Heapline
         assert_equal RunOptions::KEYS.keys - [:quiet], RunOptions.from_env(found).keys
       end
 
+      # What is asked for in vain => what it lacks.
+      VAIN = { %w[--rss 10M] => "--rss needs --log FILE", %w[--every 1] => "--every needs --log FILE",
+               %w[--log-max 1M] => "--log-max needs --log FILE", %w[--quarantine] => "--quarantine needs --blocks",
+               %w[--sites 10] => "--sites takes 64 to 1048576, not 10",
+               %w[--sites 2000000] => "--sites takes 64 to 1048576, not 2000000" }.freeze
+
+      def test_an_option_that_would_have_no_effect_is_refused
+        VAIN.each do |words, message|
+          [["run", *words, "sh"], ["env", *words]].each do |command|
+            result = nil
+            replacing(Kernel, :exec, nil) { result = heapline(*command) }
+            assert_equal [2, "heapline: #{message} (heapline help #{command.first})\n"], [result.status, result.err]
+          end
+        end
+      end
+
+      def test_it_has_one_with_what_it_needs_and_is_no_harm_in_the_environment
+        assert executed("--quarantine", "--mwrap", "sh")
+        assert executed("--every", "1", "sh", env: { "HEAPLINE" => "log:/x" })
+        senseless = "quarantine,sites:10,every:1,rss:5"
+        assert_equal senseless, executed("sh", env: { "HEAPLINE" => senseless }).first["HEAPLINE"]
+      end
+
       def test_the_command_line_wins_over_the_environment
         assert_equal "top:9,keep", executed("--top", "9", "sh", env: { "HEAPLINE" => "top:1,keep" }).first["HEAPLINE"]
       end
