@@ -199,7 +199,7 @@ class DumpTest < Minitest::Test
       assert_match(/\Awhich process\? give one PID/, refusal("-o", path("it"), "x").first)
       assert_equal ["the output cannot be written to /dev/full: No space left on device\n", 3],
                    refusal("-o", "/dev/full", pid)
-      assert_equal ["the output cannot be written to #{path("no/it")}: No such file or directory\n", 3],
+      assert_equal ["the output cannot be written to #{path("no/it")}: no such directory\n", 3],
                    refusal("-o", path("no/it"), pid)
       Process.kill(:STOP, io.pid)
       await("it is not stopped") { state(io.pid) == "T" }

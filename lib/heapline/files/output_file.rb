@@ -43,11 +43,22 @@ module Heapline
         end
       end
 
-      # Raises Error where something stands at `path` that is no file to write to; it is not touched.
+      # Raises Error where something stands at `path` that is no file to write to, which is not touched, or where no
+      # file can come to be.
       def self.check(path)
-        refuse(path, File.stat(path)) unless descriptor(path)
+        return if descriptor(path)
+
+        refuse(path, File.stat(path)) if File.exist?(path)
+        place(path, File.dirname(path)) if replaceable?(path)
       rescue SystemCallError
-        nil # nothing is there, or what is wrong is told when it is written
+        nil # what is wrong is told when it is written
+      end
+
+      def self.place(path, directory)
+        return if File.directory?(directory) && File.writable?(directory)
+
+        raise Error, "the output cannot be written to #{path}: " \
+                     "#{File.directory?(directory) ? "permission denied" : "no such directory"}"
       end
 
       def self.refuse(path, status)
@@ -63,7 +74,7 @@ module Heapline
 
       def self.replaceable?(path)
         File.lstat(path).file?
-      rescue Errno::ENOENT
+      rescue Errno::ENOENT, Errno::ENOTDIR
         true
       end
 
@@ -129,7 +140,7 @@ module Heapline
           file.read
         end
       end
-      private_class_method :refuse, :descriptor, :replaceable?, :to_descriptor, :through, :replace, :gzip, :zstd
+      private_class_method :place, :refuse, :descriptor, :replaceable?, :to_descriptor, :through, :replace, :gzip, :zstd
     end
   end
 end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../accounting/flight"
+require_relative "../accounting/flight_directory"
 require_relative "../processes/ledger"
 require_relative "../processes/memory_map"
 require_relative "../command/base"
@@ -84,6 +85,13 @@ module Heapline
           flight_file? ? copy(file) : formatted.render(@snapshot, file)
         end
         @err.puts "heapline: wrote #{output}#{hint}" unless @settings[:quiet]
+      rescue Error => e
+        raise e.class, "#{e.message}#{"; the counts are kept: heapline report #{@snapshot.pid}" if kept?}"
+      end
+
+      # The core leaves the flight file of a program whose report goes to a file.
+      def kept?
+        Accounting::FlightDirectory.new(@env).find(@snapshot.pid)
       end
 
       def flight_file?

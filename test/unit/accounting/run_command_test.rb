@@ -87,6 +87,15 @@ module Heapline
         assert_equal RunOptions::KEYS.keys - [:quiet], RunOptions.from_env(found).keys
       end
 
+      def test_an_output_that_cannot_be_written_is_said_before_the_program_runs
+        [%w[run], %w[leaks]].each do |command|
+          result = heapline(*command, "-o", "/no/such/place/r.json", "touch", File.join(@directory, "ran"))
+          assert_equal [3, "heapline: the output cannot be written to /no/such/place/r.json: no such directory\n"],
+                       [result.status, result.err]
+        end
+        refute_path_exists File.join(@directory, "ran")
+      end
+
       # What is asked for in vain => what it lacks.
       VAIN = { %w[--rss 10M] => "--rss needs --log FILE", %w[--every 1] => "--every needs --log FILE",
                %w[--log-max 1M] => "--log-max needs --log FILE", %w[--quarantine] => "--quarantine needs --blocks",
@@ -119,8 +128,8 @@ module Heapline
       end
 
       def test_a_file_that_is_asked_for_is_written_quiet_or_not
-        assert_equal "output:/x", executed("-q", "-o", "/x", "sh").first["HEAPLINE"]
-        assert_equal "output:/x", executed("-o", "/x", "sh", env: { "HEAPLINE" => "quiet" }).first["HEAPLINE"]
+        assert_equal "output:/tmp/x", executed("-q", "-o", "/tmp/x", "sh").first["HEAPLINE"]
+        assert_equal "output:/tmp/x", executed("-o", "/tmp/x", "sh", env: { "HEAPLINE" => "quiet" }).first["HEAPLINE"]
       end
 
       def test_a_log_has_a_companion_and_no_other_run_has_one

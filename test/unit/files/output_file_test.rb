@@ -82,12 +82,17 @@ module Heapline
       end
 
       def test_what_is_not_there_yet_is_fine
-        ["/no/such/place/r", File::NULL, __FILE__].each { |path| assert_nil OutputFile.check(path) }
+        ["#{__dir__}/r", File::NULL, __FILE__].each { |path| assert_nil OutputFile.check(path) }
       end
 
       def test_a_file_that_cannot_be_written
-        error = assert_raises(Error) { write("/no/such/place/r") }
-        assert_equal "the output cannot be written to /no/such/place/r: No such file or directory", error.message
+        %i[write check].each do |act|
+          { "/no/such/place/r" => "no such directory", "#{__FILE__}/r" => "no such directory",
+            "/proc/self/r" => "permission denied" }.each do |path, text|
+            error = assert_raises(Error) { OutputFile.public_send(act, path) { flunk } }
+            assert_equal "the output cannot be written to #{path}: #{text}", error.message
+          end
+        end
       end
 
       TEXT = "a line\n" * 10_000
