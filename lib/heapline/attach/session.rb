@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "shellwords"
 require_relative "../accounting/flight"
 require_relative "../accounting/flight_directory"
 require_relative "../accounting/late_start"
@@ -41,9 +42,12 @@ module Heapline
       end
 
       # Begin to count in it, with these options (of RunOptions). What is said of that (String); raises Error.
-      def attach(options)
+      # record: the file in which it is to be recorded then, or nil.
+      def attach(options, record: nil)
         @target.check(Clock.now + @timeout)
-        fail_with("is counted already; see it with: heapline top #{@pid}", Nothing) if counted?
+        fail_with("has no Ruby objects: no Ruby runs in it; attach without --objects") if
+          options[:objects] && !@target.code.ruby?
+        found = counted and fail_with("is counted already#{instead(found, options, record)}", Nothing)
 
         arrival, answer = ask(Arrival::START, "#{Accounting::RunOptions.to_env(options)}\n#{frames}")
         fail_with("is counted already", Nothing) if answer.result == ALREADY
@@ -57,7 +61,7 @@ module Heapline
       # End it. What is said of that (String); raises Error.
       def detach
         @target.check(Clock.now + @timeout)
-        fail_with("is not counted: heapline attach #{@pid} counts it", Nothing) unless @target.code.core && counted?
+        fail_with("is not counted: heapline attach #{@pid} counts it", Nothing) unless @target.code.core && counted
 
         arrival, answer = ask(Arrival::STOP, "\n")
         check(answer)
@@ -96,8 +100,22 @@ module Heapline
         fail_with("cannot: #{Accounting::LateStart.reason(error)}")
       end
 
-      def counted?
-        found = header and found[:state] == :running && found[:stopped_ns].zero?
+      # The header of its flight file, where it is counted.
+      def counted
+        found = header
+        found if found && found[:state] == :running && found[:stopped_ns].zero?
+      end
+
+      # What to do where it is counted, perhaps not as it is wanted.
+      def instead(found, options, record)
+        known = { objects: found[:objects_ns].positive?, blocks: found[:options].split(",").include?("blocks") }
+        lacking = options.keys.reject { |key| known[key] }.map { |key| Accounting::RunOptions::KEYS.fetch(key).name }
+        file = Shellwords.escape(record) if record
+        return "; #{file ? "record it with: heapline record -o #{file}" : "see it with: heapline top"} #{@pid}" if
+          lacking.empty?
+
+        again = [*lacking, *("--record #{file}" if file), @pid].join(" ")
+        ", without #{lacking.join(" and ")}: heapline detach #{@pid}, then heapline attach #{again}"
       end
 
       def header

@@ -2,6 +2,7 @@
 
 require_relative "../attach/tree"
 require_relative "../command/base"
+require_relative "naming"
 require_relative "running"
 
 module Heapline
@@ -17,8 +18,10 @@ module Heapline
         words = parse(argv)
         raise UsageError, "--record is for one process, without --tree" if @options[:record] && @options[:tree]
 
-        status = each_process(words) { |session| session.attach(@options.slice(:objects, :blocks)) }
-        @options[:record] ? record(words) : status
+        file = @options[:record]
+        Naming.new(file).check if file
+        status = each_process(words) { |session| session.attach(@options.slice(:objects, :blocks), record: file) }
+        file ? record(words) : status
       end
 
       private
