@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+require "etc"
 require_relative "../errors"
 require_relative "../figures/units"
 require_relative "../command/next_steps"
 require_relative "../terminal/output"
+require_relative "history"
 require_relative "verdict"
 
 module Heapline
@@ -61,6 +63,13 @@ module Heapline
                  "It gets a verdict with more lines, more time or more GCs.",
                  ["heapline log %<pid>s -o LOG", "log for longer, under load"]]
       }.freeze
+      # Of a verdict whose next steps ask the process: how it is started anew once it has ended, and why so.
+      AGAIN = {
+        leak: ["heapline --objects --blocks COMMAND", "it has ended: start it like this, and let it grow; then"],
+        bloat: ["heapline COMMAND", "it has ended: start it again; then"],
+        churn: ["heapline COMMAND", "it has ended: start it again; then"],
+        unsure: ["heapline --log LOG COMMAND", "it has ended: log the next one for longer, under load"]
+      }.freeze
       # So many lines with the same name are explained.
       MOST = 5
 
@@ -93,7 +102,7 @@ module Heapline
         title = [one.location, one.label, one.tag].compact.map { |part| @terminal.inert(part) }.join("  ")
         needs = one.needs && " It needs #{one.needs}."
         ["#{@terminal.style(one.verdict.to_s, :bold)}  #{title}", "  #{meaning}#{needs}", "", *facts(one.facts), "",
-         "  #{change}", *next_steps(steps, growth)]
+         "  #{change}", *next_steps(one.verdict, steps, growth)]
       end
 
       # In columns: whether it holds, the figure, what it is, the limit.
@@ -110,11 +119,19 @@ module Heapline
         [fact.holds ? "yes" : "no ", print.call(fact.found), format(what), format(limit, print.call(fact.limit))]
       end
 
-      def next_steps(steps, growth)
+      def next_steps(verdict, steps, growth)
         here = growth.processes.select(&:here)
-        pid = here.one? ? here.first.pid : "PID"
-        commands = steps.map { |command, why| [format(command, pid: pid), why] }
-        Command::NextSteps.lines(commands, @terminal)
+        again = AGAIN[verdict] if here.all? { |process| over?(process) }
+        steps = [again, *(steps unless verdict == :unsure)] if again
+        pid = here.one? && !again ? here.first.pid : "PID"
+        Command::NextSteps.lines(steps.map { |command, why| [format(command, pid: pid), why] }, @terminal)
+      end
+
+      # By its last line; or since.
+      def over?(process)
+        return true unless [nil, History::LIVING].include?(process.state)
+
+        process.host == Etc.uname[:nodename] && !File.exist?("/proc/#{process.pid}")
       end
     end
   end

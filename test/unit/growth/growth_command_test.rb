@@ -63,6 +63,26 @@ module Heapline
         assert_match(/^  yes +95 %  of the freed blocks died within a GC +churn has 80 %/, why("churn.rb:5", path))
       end
 
+      # What asks the process would fail.
+      def test_why_of_a_process_that_has_ended
+        assert_match(/^  next  heapline report 4711 --by class /, why("leak.rb:1", log))
+        gone = { host: Etc.uname[:nodename], pid: 4_000_000_000 }
+        [{ state: "exited" }, { state: "killed" }, gone].each do |fields|
+          text = why("leak.rb:1", log(ended_log(30, **fields)))
+          assert_match(/^  next  heapline --objects --blocks COMMAND +it has ended: start it like this/, text)
+          assert_match(/^ +heapline report PID --by class .*\n +heapline heap dump PID .*\n.* leaks PID /, text)
+          text = why("leak.rb:1", log(ended_log(5, **fields)))
+          assert_match(/^  next  heapline --log LOG COMMAND +it has ended: log the next one for longer.*\n\z/, text)
+        end
+      end
+
+      def ended_log(minutes, state: "running", **fields)
+        log_text(*Array.new(minutes) do |i|
+          log_line(i, { "/app/leak.rb:1" => 1_000_000 + (i * 100_000) }, **fields,
+                   state: i == minutes - 1 ? state : "running")
+        end)
+      end
+
       def test_why_of_a_short_log_and_of_no_line
         text = why("leak.rb:1", log(leaking_log(minutes: 5)))
         assert_match(/\Aunsure .*\n.* It needs 12 lines: 5 so far\.\n\n  no   5  lines of one process/, text)
