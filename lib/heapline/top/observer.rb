@@ -132,7 +132,7 @@ module Heapline
 
       def reading(snapshots)
         yield(at: now, rss_bytes: rss(snapshots), stopped: entry.process.stopped?,
-              ledger: (ledger(snapshots.first) if snapshots.size == 1))
+              ledger: (ledger(snapshots.first) if snapshots.map(&:state) == %i[running]))
       end
 
       # exec keeps the process and begins a new file in place of this one. Until it is there, or the new program turns
@@ -191,8 +191,10 @@ module Heapline
         @kept[path] ||= Accounting::FlightSites.new(again: true)
       end
 
+      # nil where none of them has memory any more: one that has ended has 0 until its parent has waited for it.
       def rss(snapshots)
-        snapshots.filter_map { |snapshot| Processes::ProcessMemory.rss(snapshot.pid) if snapshot.state == :running }.sum
+        running = snapshots.select { |snapshot| snapshot.state == :running }
+        running.sum { |snapshot| Processes::ProcessMemory.rss(snapshot.pid) || 0 }.nonzero?
       end
     end
   end

@@ -73,7 +73,7 @@ module Heapline
         assert_predicate observer, :kept?
         File.unlink(path)
         last = observer.read
-        assert_equal :exited, last.root.state
+        assert_equal [:exited, nil, nil], [last.root.state, last.rss_bytes, last.ledger]
         assert observer.ended?(last)
         refute_predicate observer, :kept?
       end

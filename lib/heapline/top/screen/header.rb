@@ -53,7 +53,7 @@ module Heapline
         end
 
         def state(now)
-          return @terminal.style(now.root.state.to_s, :red) if now.root.state != :running
+          return @terminal.style(now.root.state.to_s, :red) unless running?
           return @terminal.style("stopped", :red) if now.stopped
           return @terminal.style("counting ended", :red) if now.root.stopped_at
 
@@ -85,7 +85,7 @@ module Heapline
           rss = watch.now.rss_bytes
           [("RSS #{strong(rss)} #{spark(watch.rss)}" if rss),
            "live #{strong(total.live_bytes)} #{spark(watch.live)}",
-           (change = Columns.rate(total, :live_bytes)) && "#{change}/s",
+           (change = Columns.rate(total, :live_bytes) if running?) && "#{change}/s",
            (rest(rss, total.live_bytes) if rss && !watch.now.ledger)]
         end
 
@@ -105,8 +105,13 @@ module Heapline
 
         def activity
           total = @scene.watch.activity.total
-          ["growth #{Units.bytes(total.growth_bytes)} since #{since}", *failures, *allocating(total),
+          ["growth #{Units.bytes(total.growth_bytes)} since #{since}", *failures, *(allocating(total) if running?),
            *collections(total)]
+        end
+
+        # What has ended has no rates.
+        def running?
+          @scene.watch.now.root.state == :running
         end
 
         # Of one process, and of a Ruby.

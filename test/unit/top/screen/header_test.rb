@@ -33,6 +33,13 @@ module Heapline
           assert_match(/ · killed · /, header(watch(dead)))
         end
 
+        def test_what_has_ended_has_no_rates
+          dead = Reading.new([reading(*shop(5)).root.with(state: :exited)], at: 5)
+          text = header(watch(reading(*shop(0)), dead))
+          assert_match(/ · exited · .*\nlive 43.52 MB ▁█\ngrowth 43.52 MB since the start · [\d,]+ GCs$/, text)
+          refute_match(%r{/s|RSS|rates come}, header(watch(dead)))
+        end
+
         def test_what_was_survived
           text = header(watch(reading(*shop(0), failures: { sites_refused: 12_345, counts_lost: 2 })))
           assert_match(/^growth .* · sites refused 12,345 · counts lost 2 · /, text)
