@@ -21,13 +21,24 @@ module Heapline
       def initialize(before, after)
         @before = before
         @after = after
-        @sites = Changes.new(before, after, exact: same_process?)
+        @calls = [before, after].all? { |snapshot| self.class.calls?(snapshot) }
+        @sites = Changes.new(before, after, exact: same_process?, calls: @calls)
         @objects = Changes.new(before.objects, after.objects, exact: same_process?) if before.objects && after.objects
         freeze
       end
 
       def changes
         @sites.list
+      end
+
+      # Are blocks and calls known of a Snapshot? A growth log has neither.
+      def self.calls?(snapshot)
+        snapshot.live_bytes.zero? || snapshot.live_blocks.positive? || snapshot.allocations.positive?
+      end
+
+      # Of both?
+      def calls?
+        @calls
       end
 
       # One process at two times, and not two processes?
@@ -100,9 +111,9 @@ module Heapline
           newer.class.difference(after, before)
         end
 
-        # Is nothing different? What every source of snapshots knows of decides.
-        def idle?
-          [growth_bytes, growth_blocks, allocations, bytes_allocated].all?(&:zero?)
+        # Is nothing different? calls: also of blocks and calls.
+        def idle?(calls: true)
+          growth_bytes.zero? && (!calls || [growth_blocks, allocations, bytes_allocated].all?(&:zero?))
         end
 
         private
@@ -120,9 +131,11 @@ module Heapline
       # Array of Change in no order, those without any difference left out.
       attr_reader :list
 
-      # exact: are both of one process? Else locations are compared without what a deploy changes.
-      def initialize(before, after, exact:)
+      # exact: are both of one process? Else locations are compared without what a deploy changes. calls: are blocks and
+      # calls known of both?
+      def initialize(before, after, exact:, calls: true)
         @exact = exact
+        @calls = calls
         @groups = after.class::GROUPS
         @places = after.class::PLACES
         @list = changes_of(by_key(before), by_key(after)).freeze
@@ -152,7 +165,7 @@ module Heapline
         paths = {}
         [olds, news].each { |sites| sites.each { |key, site| paths[key.first] = site.location } }
         all = (news.keys | olds.keys).map { |key| change(olds[key], news[key], paths[key.first]) }
-        all.reject(&:idle?)
+        all.reject { |change| change.idle?(calls: @calls) }
       end
 
       # What is gone is shown under the path that its file has now.
@@ -216,6 +229,13 @@ module Heapline
       KEYS = ALL.map(&:key).freeze
       # What goes first where the screen is narrow.
       LEAST = %i[allocs bytes blocks before].freeze
+
+      # Those that are of blocks and calls.
+      CALLS = %i[blocks bytes allocs].freeze
+      # ALL where those are not known.
+      BYTES = ALL.map do |column|
+        CALLS.include?(column.key) ? column.dup.tap { |one| one.words = ->(_) { "-" } }.freeze : column
+      end.freeze
 
       # The column of a key of KEYS.
       def self.fetch(key)

@@ -27,6 +27,7 @@ module Heapline
 
       # The object as a Hash.
       def to_h(comparison)
+        @calls = comparison.calls?
         { schema_version: SCHEMA_VERSION, same_process: comparison.same_process?,
           seconds: comparison.seconds&.round(3), before: side(comparison.before), after: side(comparison.after),
           **sites(comparison), objects: objects(comparison.objects) }
@@ -52,8 +53,13 @@ module Heapline
       def side(snapshot)
         { pid: snapshot.pid, command: snapshot.command&.map { |word| text(word) }, state: snapshot.state,
           at: time(snapshot.ended_at || snapshot.taken_at),
-          live_bytes: snapshot.live_bytes, live_blocks: snapshot.live_blocks, allocations: snapshot.allocations,
-          bytes_allocated: snapshot.bytes_allocated }
+          live_bytes: snapshot.live_bytes,
+          **calls(snapshot, :live_blocks, Comparison.calls?(snapshot)) }
+      end
+
+      # Figures of blocks and calls, null where they are not known.
+      def calls(counted, blocks, known)
+        [blocks, :allocations, :bytes_allocated].to_h { |figure| [figure, (counted.public_send(figure) if known)] }
       end
 
       def place(row)
@@ -75,7 +81,7 @@ module Heapline
 
       def figures(row)
         { growth_bytes: row.growth_bytes, before_bytes: row.before_bytes, after_bytes: row.live_bytes,
-          growth_blocks: row.growth_blocks, allocations: row.allocations, bytes_allocated: row.bytes_allocated }
+          **calls(row, :growth_blocks, @calls) }
       end
     end
   end

@@ -69,7 +69,8 @@ module Heapline
       def table(comparison)
         return [] if @objects
 
-        ComparisonTable.new(@terminal, ChangeColumns.fetch(@sort), columns: ChangeColumns::ALL, **@shown)
+        columns = comparison.calls? ? ChangeColumns::ALL : ChangeColumns::BYTES
+        ComparisonTable.new(@terminal, ChangeColumns.fetch(@sort), columns: columns, **@shown)
                        .lines(comparison.sums(@by || :location))
       end
 

@@ -65,8 +65,13 @@ module Heapline
 
       def render(comparison)
         format = Format.comparison(name, directory: Command.here, env: @env, **rows)
+        refuse_calls if !comparison.calls? && Accounting::ChangeColumns::CALLS.include?(@options[:sort])
         format ||= plain.tap { comparison = comparison.difference }
         write(format, comparison)
+      end
+
+      def refuse_calls
+        raise UsageError, "a growth log has neither blocks nor calls: no --sort #{@options[:sort]}"
       end
 
       # Of two growth logs the rates tell more than the bytes, where the format can show them.

@@ -58,8 +58,26 @@ module Heapline
         assert_match(/leak.rb:1 2900000$/, heapline("diff", "--format", "collapsed", *logs).out)
       end
 
+      # What a growth log does not have is not made up.
       def test_a_log_and_a_snapshot
-        assert_match(%r{2.90 MB +0 B +2.90 MB .*  /app/leak.rb:1  A#a$}, heapline("diff", sources.first, logs.last).out)
+        words = [sources.first, logs.last]
+        assert_match(%r{2.90 MB +0 B +2.90 MB +- +- +-  /app/leak.rb:1  A#a$}, heapline("diff", *words).out)
+        found = JSON.parse(heapline("diff", "--json", *words).out)
+        assert_equal([[nil, nil, nil]] * 3, figures(found["sites"], "growth_blocks"))
+        assert_equal([[100, 100, 1000], [nil, nil, nil]], figures(found.values_at("before", "after"), "live_blocks"))
+        result = heapline("diff", "--sort", "blocks", *words)
+        assert_equal [2, "heapline: a growth log has neither blocks nor calls: no --sort blocks"],
+                     [result.status, result.err[/.*(?= \()/]]
+      end
+
+      def figures(found, blocks)
+        found.map { |one| one.values_at(blocks, "allocations", "bytes_allocated") }
+      end
+
+      def test_a_log_that_holds_the_same_bytes_as_a_snapshot
+        builder = FlightBuilder.new
+        builder.count(0, builder.ruby_site("/app/base.rb", 2, label: "A#a"), allocations: 9, bytes_allocated: 5000)
+        assert_match(/nothing differs/, heapline("diff", builder.write(output("c")), logs.first).out)
       end
 
       def test_formats
