@@ -87,6 +87,7 @@ class InputsTest < Minitest::Test
   end
 
   def test_a_growth_log_is_no_report
+    File.symlink(place("log"), place("log.jsonl"))
     [place("log"), @directory].each do |log|
       result = heapline("report", log)
       assert_equal 2, result.status

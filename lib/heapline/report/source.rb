@@ -40,7 +40,7 @@ module Heapline
 
       # "{" for JSON, LOG for a growth log, also where it is packed; in words what holds no counts; nil: who knows.
       def self.beginning(path)
-        return LOG if File.directory?(path)
+        return logs?(path) ? LOG : "is a directory" if File.directory?(path)
         return unless Input.file?(path)
 
         head = Input.open(path, pipe: false, &:chunk).to_s.byteslice(0, LINE)
@@ -49,6 +49,17 @@ module Heapline
         stranger(head, path) || ("{" if head.start_with?("{"))
       rescue InputError
         nil
+      end
+
+      # Is there a growth log in that directory?
+      def self.logs?(path)
+        require_relative "../growth/reader"
+        Dir.children(path).grep(GrowthReader::Source::LOG_NAME).any? do |name|
+          file = File.join(path, name)
+          File.file?(file) && beginning(file) == LOG
+        end
+      rescue SystemCallError
+        false
       end
 
       # What it is, in words, and which command reads it.
@@ -99,7 +110,7 @@ module Heapline
       ensure
         GC.enable unless disabled
       end
-      private_class_method :beginning, :stranger, :program, :log, :json, :without_gc
+      private_class_method :beginning, :logs?, :stranger, :program, :log, :json, :without_gc
     end
   end
 end

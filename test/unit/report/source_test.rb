@@ -2,12 +2,14 @@
 
 require "test_helper"
 require "support/cli"
+require "support/growth_logs"
 require "heapline/report/source"
 
 module Heapline
   module Report
     class SourceTest < Minitest::Test
       include CliHelper
+      include GrowthLogs
 
       def directory
         Accounting::FlightDirectory.new(environment)
@@ -20,6 +22,17 @@ module Heapline
         refute GC.disable, "the garbage collector is on again"
       ensure
         GC.enable
+      end
+
+      def test_a_directory_is_one_of_logs_where_there_is_a_log_in_it
+        File.write(File.join(@directory, "other.log"), "no line of ours\n")
+        Dir.mkdir(File.join(@directory, "x.log"))
+        refute Source.log?(@directory)
+        result = heapline("report", @directory)
+        assert_equal [3, "heapline: #{@directory} is a directory\n"], [result.status, result.err]
+        File.write(File.join(@directory, "shop.jsonl"), leaking_log)
+        assert Source.log?(@directory)
+        assert_match(/is a growth log: heapline growth/, heapline("report", @directory).err)
       end
 
       def test_a_pid_without_a_file
