@@ -22,7 +22,7 @@ class PublicPathTest < Minitest::Test
   include FlightRun
   include Taken
 
-  SAID = /\Aheapline: asked for by HEAPLINE=api: lines come through .*\n\z/
+  SAID = /\Aheapline: as asked for \(--public-api or HEAPLINE=api\): lines come through .*\n\z/
 
   # Destructors of libraries run when there is no VM any more.
   def test_a_library_allocates_after_the_vm

@@ -105,7 +105,7 @@ module Heapline
       terminal.type("2")
       see(terminal, /\(application\)$/)
       terminal.type("1/program.rb:1\r")
-      see(terminal, /1 lines · filter: program\.rb:1/)
+      see(terminal, /1 line · filter: program\.rb:1/)
       terminal.type("\r")
       see(terminal, /live .* in 1,\d+ blocks/)
       see(terminal, /> 1  \$held = Array\.new\(1000\)/)

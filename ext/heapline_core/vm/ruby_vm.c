@@ -192,7 +192,7 @@ void hl_ruby_believe(const struct hl_ruby_layout *layout, intptr_t ec_offset) {
 void hl_ruby_refuse(void) {
     hl_ruby.layout = NULL;
     hl_ruby_zjit = NULL;
-    hl_ruby_distrust(hl_options.public_api ? "asked for by HEAPLINE=api"
+    hl_ruby_distrust(hl_options.public_api ? "as asked for (--public-api or HEAPLINE=api)"
                                            : "the frames of this Ruby are laid out in an unknown way");
 }
 

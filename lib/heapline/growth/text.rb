@@ -42,15 +42,18 @@ module Heapline
       ].freeze
       # What goes first where the screen is narrow.
       LEAST = %i[rate processes live interval growth trend].freeze
-      # What is said of lines that were not taken, and of what did not fit.
+      # What is said of lines that were not taken, and of what did not fit: of one, and of several.
       NOTES = {
-        damaged: "damaged or torn lines were skipped", foreign: "lines are not from a growth log",
-        other_version: "lines are of another version of heapline",
-        repeated: "lines repeat others or come before them",
-        clock_jumps: "times the clock was set; elapsed_s was used instead",
-        series_given_up: "series that changed least were dropped: too many sites in too many processes",
-        processes_refused: "lines are of more processes than are kept",
-        strings_refused: "names were left out: there are too many"
+        damaged: ["damaged or torn line was skipped", "damaged or torn lines were skipped"],
+        foreign: ["line is not from a growth log", "lines are not from a growth log"],
+        other_version: ["line is of another version of heapline", "lines are of another version of heapline"],
+        repeated: ["line repeats another or comes before it", "lines repeat others or come before them"],
+        clock_jumps: %w[time times].map { |times| "#{times} the clock was set; elapsed_s was used instead" },
+        series_given_up: %w[was were].map do |were|
+          "series that changed least #{were} dropped: too many sites in too many processes"
+        end,
+        processes_refused: ["line is of more processes than are kept", "lines are of more processes than are kept"],
+        strings_refused: ["name was left out: there are too many", "names were left out: there are too many"]
       }.freeze
       MEANING = { leak: "keeps growing across GC generations", cache: "grew, and stopped", bloat: "one step",
                   churn: "dies young, and much of it", steady: "does not grow" }.freeze
@@ -159,7 +162,7 @@ module Heapline
 
       def notes(growth)
         counted = NOTES.filter_map do |key, words|
-          "#{Units.count(growth.counts[key])} #{words}" if growth.counts[key].to_i.positive?
+          plural(growth.counts[key], *words) if growth.counts[key].to_i.positive?
         end
         (counted + lost(growth) + @problems).map do |text|
           "  #{@terminal.style("note", :red)}  #{@terminal.inert(text)}"
@@ -170,7 +173,7 @@ module Heapline
         dropped = growth.processes.sum(&:dropped_lines)
         gaps = growth.processes.sum(&:gaps)
         texts = []
-        texts << "#{Units.count(dropped)} lines could not be written when they were due" if dropped.positive?
+        texts << "#{plural(dropped, "line")} could not be written in time" if dropped.positive?
         texts << "lines are missing in #{plural(gaps, "place")}" if gaps.positive?
         texts
       end

@@ -86,11 +86,15 @@ module Heapline
 
         @terminal = Terminal::Output.new(io, @env)
         blocks = found.first(MOST).map { |one| explained(one, growth) }
-        blocks << ["  #{found.size - MOST} more have this name: give more of the path"] if found.size > MOST
+        blocks << ["  #{more(found.size - MOST)} this name: give more of the path"] if found.size > MOST
         io.write("#{blocks.map { |lines| lines.join("\n") }.join("\n\n")}\n")
       end
 
       private
+
+      def more(count)
+        count == 1 ? "1 more has" : "#{count} more have"
+      end
 
       def matching(series)
         exact = series.select { |one| one.location == @line }

@@ -29,7 +29,7 @@ module Heapline
       # One line for a Leaks::Findings::FunctionLoss.
       def function(sum)
         "#{LossWords.amount(sum.bytes, sum.blocks)}  #{@terminal.inert(sum.frame.name)}  " \
-          "#{@terminal.inert(sum.frame.library.to_s)}, #{sum.records} records"
+          "#{@terminal.inert(sum.frame.library.to_s)}, #{sum.records} record#{"s" if sum.records != 1}"
       end
 
       private
@@ -56,7 +56,7 @@ module Heapline
       end
 
       def more(count)
-        count.positive? ? ["    #{@terminal.sign("…")} #{count} more frames of Ruby"] : []
+        count.positive? ? ["    #{@terminal.sign("…")} #{count} more frame#{"s" if count > 1} of Ruby"] : []
       end
 
       def place(frame)
@@ -99,7 +99,9 @@ module Heapline
         shown = @top.positive? ? records.first(@top) : records
         shown.each { |record| io.puts "", *@lines.of(record) }
         left = records.size - shown.size
-        io.puts "", "#{left} more are #{LossWords::TITLES[records.first.kind]}" if left.positive?
+        return unless left.positive?
+
+        io.puts "", "#{left} more #{left == 1 ? "is" : "are"} #{LossWords::TITLES[records.first.kind]}"
       end
 
       # Those that lost blocks in more than one record: called from several lines, or by several ways.

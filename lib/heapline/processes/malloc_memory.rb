@@ -152,7 +152,8 @@ module Heapline
         return { "free" => @figures.free_bytes } if @figures.arenas.size <= 1
 
         first, *others = @figures.arenas.map(&:free_bytes)
-        { "free in the main arena" => first, "free in #{others.size} other arenas" => others.sum }
+        { "free in the main arena" => first,
+          "free in #{others.size} other arena#{"s" if others.size > 1}" => others.sum }
       end
 
       def sum(amounts)

@@ -22,7 +22,7 @@ module Heapline
           ["memory grew with each run of the block, through the last #{Units.count(first.iterations)} of " \
            "#{Units.count(growth.iterations)} runs:",
            *shown.flat_map { |finding| finding.kind == :objects ? objects(finding) : memory(finding) },
-           *("  and #{growth.findings.size - SHOWN} lines more" if growth.findings.size > SHOWN),
+           *more(growth.findings.size - SHOWN, "line"),
            *next_step("heapline --sort retained --gc #{command}", "all that stays behind, by line"),
            *native_step(shown)].join("\n")
         end
@@ -32,7 +32,7 @@ module Heapline
           lost = leaks.select(&:lost?)
           ["the block lost #{Units.bytes(leaks.lost_bytes)} in #{blocks(leaks.lost_blocks)}:",
            *lost.first(SHOWN).flat_map { |record| loss(record) },
-           *("  and #{lost.size - SHOWN} records more" if lost.size > SHOWN),
+           *more(lost.size - SHOWN, "record"),
            *next_step("heapline leaks #{command}", "all that is lost at the end")].join("\n")
         end
 
@@ -63,6 +63,11 @@ module Heapline
         end
 
         private
+
+        # That so many more of them are not shown.
+        def more(count, noun)
+          count.positive? ? ["  and #{count} #{noun}#{"s" if count > 1} more"] : []
+        end
 
         # A Leaks::LossRecord: where, and the C functions that asked for it.
         def loss(record)

@@ -49,8 +49,8 @@ module Heapline
       def test_notes
         log = "#{leaking_log(dropped_lines: 3)}x\n{\"schema\":\"heapline-growth/1\"\n"
         shown = text(growth_of(log), problems: ["a\e[2J"])
-        assert_match(/note  1 damaged or torn lines/, shown)
-        assert_match(/note  1 lines are not from a growth log/, shown)
+        assert_match(/note  1 damaged or torn line was/, shown)
+        assert_match(/note  1 line is not from a growth log/, shown)
         assert_match(/note  90 lines could not be written/, shown)
         assert_match(/note  a\\x1B\[2J/, shown)
       end

@@ -27,6 +27,7 @@ module Heapline
         assert_equal ["    leak    foo.c:12  libfoo.so", "    App#go  app.rb:3", "    App#go  app.rb:9"],
                      lines(both, directory: "/a").drop(2)
         assert_equal ["    … 3 more frames of Ruby"], lines(record(ruby_frames: places.cycle.first(15))).last(1)
+        assert_equal ["    … 1 more frame of Ruby"], lines(record(ruby_frames: places.cycle.first(13))).last(1)
         alone = record(frames: [machine], ruby_frames: places)
         assert_match(/rb_vm_exec/, lines(alone)[2])
       end
@@ -79,6 +80,7 @@ module Heapline
         shown = text(leaks(Array.new(5) { record }), top: 2)
         assert_equal 2, shown.scan("App#go").size
         assert_match(/^3 more are definitely lost$/, shown)
+        assert_match(/^1 more is definitely lost$/, text(leaks(Array.new(3) { record }), top: 2))
       end
 
       def test_what_could_not_be_seen_is_said

@@ -61,7 +61,7 @@ module Heapline
         arenas = [Accounting::OwnFigures::Arena.new(2_097_152, 400_000),
                   Accounting::OwnFigures::Arena.new(135_168, 100_000)]
         malloc = divide(50_000, arenas: arenas, resident_bytes: 90_000, free_bytes: 500_000, metadata_bytes: 7)
-        assert_equal({ "free in the main arena" => 400_000, "free in 1 other arenas" => 100_000,
+        assert_equal({ "free in the main arena" => 400_000, "free in 1 other arena" => 100_000,
                        "headers, rounding, small caches" => 1_098_576 - 300_080 - 500_007,
                        "the allocator's own" => 7 }, malloc.held)
       end

@@ -33,7 +33,9 @@ class CheckTextTest < Minitest::Test
   end
 
   def test_only_some_lines_are_shown
-    assert_includes TEXT.growth(growth(*[memory] * 7)), "and 2 lines more"
+    assert_includes TEXT.growth(growth(*[memory] * 7)), "and 2 lines more\n"
+    assert_includes TEXT.growth(growth(*[memory] * 6)), "and 1 line more\n"
+    refute_match(/more\n/, TEXT.growth(growth(*[memory] * 5)))
   end
 
   def test_names_are_inert

@@ -64,8 +64,8 @@ module Heapline
         assert_match(/growth▼/, frames[0])
         assert_match(%r{alloc/s▼}, frames[1])
         assert_match(/  rack$/, frames[2])
-        assert_match(/1 lines · of gem rack · Esc goes back/, frames[3])
-        assert_match(/1 gems/, frames[4])
+        assert_match(/1 line · of gem rack · Esc goes back/, frames[3])
+        assert_match(/1 gem/, frames[4])
         assert_nil @result
       end
 

@@ -8,8 +8,11 @@ module Heapline
     class Screen
       # The last line: what the table is made of, and the keys that are needed most.
       class Footer
-        NOUNS = { overview: "lines", location: "lines", gem: "gems", file: "files", library: "libraries", tag: "tags",
-                  class: "classes", object: "lines" }.freeze
+        # One of them, and several.
+        NOUNS = { overview: %w[line lines], location: %w[line lines], object: %w[line lines], gem: %w[gem gems],
+                  file: %w[file files], library: %w[library libraries], tag: %w[tag tags],
+                  class: %w[class classes] }.freeze
+        PROCESSES = %w[process processes].freeze
         KEYS = "? keys  q quit"
 
         def initialize(view, scene, rows, terminal)
@@ -36,7 +39,8 @@ module Heapline
         end
 
         def count
-          "#{Units.count(@rows.size)} #{@view.page == :processes ? "processes" : NOUNS.fetch(@view.by)}"
+          one, several = @view.page == :processes ? PROCESSES : NOUNS.fetch(@view.by)
+          "#{Units.count(@rows.size)} #{@rows.size == 1 ? one : several}"
         end
 
         def within

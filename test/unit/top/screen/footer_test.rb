@@ -22,7 +22,7 @@ module Heapline
 
         def test_where_one_is
           inside = footer(within: [:gem, nil], back: view, pattern: "cache")
-          assert_match(/\A1 lines · of gem \(application\) · filter: cache · Esc goes back/, inside)
+          assert_match(/\A1 line · of gem \(application\) · filter: cache · Esc goes back/, inside)
         end
 
         def test_typing
