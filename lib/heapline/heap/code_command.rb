@@ -38,7 +38,8 @@ module Heapline
       def define(parser)
         kinds = CodeSheet::TITLES.keys
         parser.on("--by GROUP", kinds, "one table, by #{kinds.join(", ")}") { |value| @options[:by] = value }
-        parser.on("--top N", "rows of each table (0: all)") { |value| @options[:top] = Figures::Typed.count(value) }
+        rows = CodeSheet::ROWS
+        define_top(parser, "rows of each table", rows: "#{rows[:one]}; #{rows[:several]} of several tables")
         keys = CodeSheet::SORTS.keys
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
         parser.on("--after S", "for a PID: look again after S seconds: what grew?") do |value|

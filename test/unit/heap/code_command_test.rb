@@ -83,6 +83,10 @@ module Heapline
         skip "this heapline was built without what reads heap dumps"
       end
 
+      def test_help_says_how_many_rows_there_are
+        assert_match(/ --top N +rows of each table \(20; 8 of several tables; 0: all\)$/, heapline("help", "code").out)
+      end
+
       def test_a_process
         out = code
         assert_equal 4, @task
