@@ -122,6 +122,9 @@ void rbhl_check_enabled(void) {
                  "the preloaded libheapline.so is of another version of heapline (ABI %u, wanted %u): start the "
                  "process with this version's heapline command",
                  core.abi_version(), HEAPLINE_ABI_VERSION);
+    if (core.enabled)
+        rb_raise(not_enabled_error, "nothing is counted in this process: counting has ended, or has not begun (--off); "
+                                    "Heapline.start begins it");
     rb_raise(not_enabled_error, "heapline is not preloaded in this process: run it with `heapline ruby …`");
 }
 

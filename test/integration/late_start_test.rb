@@ -100,6 +100,21 @@ class LateStartTest < Minitest::Test
     [pid, output]
   end
 
+  def test_it_says_that_nothing_is_counted
+    run = fly(<<~RUBY, heapline: "off,quiet", options: ["-I", LIB])
+      require "heapline"
+      ask = -> { Heapline.snapshot && true }
+      tell = -> { ask.call rescue $stdout.puts($!.message) }
+      tell.call
+      Heapline.start
+      p ask.call
+      Heapline.stop
+      tell.call
+    RUBY
+    said = "nothing is counted in this process: counting has ended, or has not begun (--off); Heapline.start begins it"
+    assert_equal [said, "true", said], run.output.lines(chomp: true)
+  end
+
   # Each start begins at 0; the process does not grow, and what earlier starts counted is older.
   def test_it_begins_and_ends_again_and_again
     run = fly(<<~RUBY, heapline: "off,quiet", options: ["-I", LIB])

@@ -72,6 +72,11 @@ module Heapline
         find(pid) || raise(FlightError, "#{unknown(pid)}; `heapline ps` lists the counted processes#{some_that_run}")
       end
 
+      # Pids of some processes that run and are counted.
+      def counted
+        entries.lazy.select { |entry| entry.alive? && counted?(entry) }.map(&:pid).first(SHOWN)
+      end
+
       # Have the files of processes in containers, which see other files than this command, among the entries.
       def look_into_containers
         own = File.stat("/proc/self/ns/mnt").ino
@@ -163,8 +168,16 @@ module Heapline
           "now), or with another HEAPLINE_DIR or user"
       end
 
+      # In one that was detached from nothing is counted any more. What cannot be read says nothing of that.
+      def counted?(entry)
+        require_relative "flight" # not before each program that heapline becomes
+        Flight.header(entry.path)[:stopped_ns].zero?
+      rescue FlightError
+        true
+      end
+
       def some_that_run
-        pids = entries.lazy.select(&:alive?).map(&:pid).first(SHOWN)
+        pids = counted
         pids.empty? ? "" : ", such as #{pids.join(", ")}"
       end
 

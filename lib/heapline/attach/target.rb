@@ -112,7 +112,7 @@ module Heapline
       end
 
       def others
-        pids = Accounting::FlightDirectory.new(@env).entries.select(&:alive?).map(&:pid).first(5)
+        pids = Accounting::FlightDirectory.new(@env).counted
         pids.empty? ? "" : "; heapline counts #{pids.join(", ")}"
       end
 

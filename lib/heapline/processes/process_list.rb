@@ -5,6 +5,7 @@ require_relative "../terminal/display_width"
 require_relative "../terminal/inert"
 require_relative "../terminal/output"
 require_relative "../figures/units"
+require_relative "../table/json_object"
 require_relative "../errors"
 require_relative "../accounting/flight"
 require_relative "memory_map"
@@ -13,7 +14,15 @@ module Heapline
   module Processes
     # The list of `heapline ps`, as aligned text or as JSON.
     class ProcessList
+      include Table::JsonObject
+
       TITLES = %w[pid state age live growth RSS].freeze
+      UNCOUNTED = "not counted"
+
+      # In words. One that runs, and in which counting has ended, is still there with what it held then.
+      def self.state(snapshot)
+        snapshot.state == :running && snapshot.stopped_at ? UNCOUNTED : snapshot.state.to_s
+      end
 
       def initialize(directory:, env: ENV)
         @directory = directory
@@ -53,7 +62,7 @@ module Heapline
 
       def figures(row)
         snapshot = row.snapshot
-        [row.entry.pid.to_s, snapshot.state.to_s, age(snapshot), Units.bytes(snapshot.live_bytes),
+        [row.entry.pid.to_s, ProcessList.state(snapshot), age(snapshot), Units.bytes(snapshot.live_bytes),
          Units.bytes(snapshot.growth_bytes), row.memory ? Units.bytes(row.memory.rss_bytes) : "-"]
       end
 
@@ -67,7 +76,8 @@ module Heapline
                  problem: row.problem && Inert.valid(row.problem) }
         return base unless snapshot
 
-        base.merge(state: snapshot.state, command: snapshot.command.map { |word| Inert.valid(word) },
+        base.merge(state: snapshot.state, stopped_at: time(snapshot.stopped_at),
+                   command: snapshot.command.map { |word| Inert.valid(word) },
                    forked_from_pid: snapshot.forked_from,
                    age_seconds: snapshot.started_at && (snapshot.taken_at - snapshot.started_at).round(3),
                    live_bytes: snapshot.live_bytes, growth_bytes: snapshot.growth_bytes,

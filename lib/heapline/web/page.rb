@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "digest"
+require_relative "../processes/process_list"
 require_relative "../terminal/inert"
 require_relative "../figures/units"
 require_relative "../figures/site_figures"
@@ -77,8 +78,9 @@ module Heapline
 
         def process(row, base)
           snapshot = row.snapshot
-          [Page.link("#{base}/#{snapshot.pid}/", snapshot.pid), snapshot.state, bytes(snapshot.live_bytes),
-           bytes(snapshot.growth_bytes), bytes(row.memory&.rss_bytes), Page.escape(snapshot.command.join(" "))]
+          [Page.link("#{base}/#{snapshot.pid}/", snapshot.pid), Heapline::Processes::ProcessList.state(snapshot),
+           bytes(snapshot.live_bytes), bytes(snapshot.growth_bytes), bytes(row.memory&.rss_bytes),
+           Page.escape(snapshot.command.join(" "))]
         end
 
         def problem(row)

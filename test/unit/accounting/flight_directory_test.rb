@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/flight_builder"
 require "heapline/accounting/flight_directory"
 
 module Heapline
@@ -51,6 +52,19 @@ module Heapline
           File.write(File.join(path, "#{mine.pid}-#{mine.start_ticks}.flight"), "")
           error = assert_raises(FlightError) { FlightDirectory.new({ "HEAPLINE_DIR" => path }).fetch(1) }
           assert_match(/ps` lists the counted processes, such as #{mine.pid}\z/, error.message)
+        end
+      end
+
+      def test_where_counting_has_ended_nothing_is_counted
+        in_directory do |path|
+          mine = ProcessIdentity.of(Process.pid)
+          directory = FlightDirectory.new({ "HEAPLINE_DIR" => path })
+          [[0, [mine.pid]], [5, []]].each do |stopped, pids|
+            FlightBuilder.new(pid: mine.pid, start_ticks: mine.start_ticks, state: 1, ended_ns: 0, stopped_ns: stopped)
+                         .write(File.join(path, "#{mine.pid}-#{mine.start_ticks}.flight"))
+            assert_equal pids, directory.counted
+          end
+          assert_match(/ps` lists the counted processes\z/, assert_raises(FlightError) { directory.fetch(1) }.message)
         end
       end
 

@@ -18,6 +18,13 @@ module Heapline
         assert_match(/^ *4711 +killed .* -  ruby leak.rb$/, out)
       end
 
+      def test_one_that_runs_and_is_not_counted_any_more
+        own_flight(stopped_ns: 1_700_000_000_000_000_000)
+        assert_match(/^ *#{Process.pid} +not counted .*25.60 kB .* MB  ruby leak.rb$/, heapline("ps").out)
+        process = JSON.parse(heapline("ps", "--json").out)["processes"][0]
+        assert_equal ["running", "2023-11-14T22:13:20.000000Z"], process.values_at("state", "stopped_at")
+      end
+
       def test_clean_removes_the_dead_only
         alive = own_flight
         dead = flight(pid: 4711)
