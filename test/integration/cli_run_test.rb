@@ -86,11 +86,13 @@ module Heapline
     def test_output_to_a_fifo_is_refused
       File.mkfifo(path("fifo"))
       reason = "heapline: the output cannot be written to #{path("fifo")}: it is a named pipe; name a regular file, " \
-               "or /dev/stdout\n"
+               "or /dev/stdout"
       out, err, status = heapline("-o", path("fifo"), RbConfig.ruby, program(LEAK))
-      assert_equal ["", reason, 3], [out, err, status.exitstatus]
+      assert_equal ["", "#{reason}\n", 3], [out, err, status.exitstatus]
       _, err, status = heapline(RbConfig.ruby, program(LEAK), env: { HEAPLINE: "output:#{path("fifo")}" })
-      assert_equal ["stderr of the program\n#{reason}", 7], [err, status.exitstatus]
+      kept = "the counts are kept: heapline report #{status.pid}"
+      assert_equal ["stderr of the program\n#{reason}; #{kept}\n", 7], [err, status.exitstatus]
+      assert_equal "exited", json_report(status.pid)["process"]["state"]
     end
 
     def test_the_environment_gives_options_too
