@@ -58,6 +58,11 @@ module Heapline
         super
       end
 
+      def test_objects_that_are_not_counted
+        own_flight
+        assert_match(/Ruby objects are not counted here: start the program with heapline --objects/, run_with("o")[1])
+      end
+
       def test_keys_change_the_frame
         own_flight
         frames = run_with("r", "2", :enter, :escape)
