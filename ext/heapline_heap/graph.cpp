@@ -22,6 +22,11 @@ uint32_t narrow(uint64_t value) {
     return static_cast<uint32_t>(std::min<uint64_t>(value, Graph::WIDE));
 }
 
+void push(Edges &edges, uint32_t node) {
+    if (edges.ends.size() >= EDGES_MAX) throw Failure("it has more references than can be numbered");
+    edges.ends.push_back(node);
+}
+
 } // namespace
 
 Graph::Graph(size_t in_memory, size_t room)
@@ -105,9 +110,10 @@ size_t Graph::link(const Vocabulary &vocabulary, const Job &job) {
     references_.finish();
     values_.finish();
     size_t repeated = number(job);
-    link_objects(vocabulary, job);
+    const Fields fields = find_fields(vocabulary, job);
+    link_objects(vocabulary, fields, job);
     for (const Root &root : roots_) {
-        for (uint64_t address : root.references) push_edge(address);
+        for (uint64_t address : root.references) push_edge(address, fields);
         outgoing_.begin_row();
     }
     for (uint32_t root = objects(); root < top(); root++) outgoing_.ends.push_back(root);
@@ -187,16 +193,42 @@ Shelf<uint32_t> Graph::by_address(const Job &job) {
     return order;
 }
 
-void Graph::push_edge(uint64_t address) {
+Graph::Fields Graph::find_fields(const Vocabulary &vocabulary, const Job &job) {
+    Fields fields = {{}, Shelf<uint32_t>(store_), Edges(store_)};
+    std::vector<bool> kinds(vocabulary.kinds());
+    for (uint32_t kind = 0; kind < vocabulary.kinds(); kind++)
+        kinds[kind] =
+            vocabulary.type_of(kind) == "IMEMO" && vocabulary.text(vocabulary.kind_at(kind).detail) == "fields";
+    if (std::find(kinds.begin(), kinds.end(), true) == kinds.end()) return fields;
+    fields.is.resize(nodes_.size());
+    for (size_t i = 0, at = 0; i < nodes_.size(); at += 2 + references_[at], i++) {
+        job.check(i);
+        store_->trim();
+        if (!kinds[nodes_[i].kind]) continue;
+        fields.is[i] = true;
+        fields.nodes.push_back(static_cast<uint32_t>(i));
+        fields.held.begin_row();
+        for (size_t held = at + 2; held < at + 2 + references_[at]; held++)
+            if (const uint32_t node = find(references_[held]); node != NOBODY) push(fields.held, node);
+    }
+    fields.nodes.finish();
+    fields.held.finish();
+    return fields;
+}
+
+void Graph::push_edge(uint64_t address, const Fields &fields) {
     store_->trim();
-    uint32_t node = find(address);
+    const uint32_t node = find(address);
     if (node == NOBODY) return;
-    if (outgoing_.ends.size() >= EDGES_MAX) throw Failure("it has more references than can be numbered");
-    outgoing_.ends.push_back(node);
+    push(outgoing_, node);
+    if (fields.is.empty() || !fields.is[node]) return;
+    const uint32_t *first = fields.nodes.data(), *found = std::lower_bound(first, first + fields.nodes.size(), node);
+    const uint32_t row = static_cast<uint32_t>(found - first);
+    for (const uint32_t *to = fields.held.first(row); to < fields.held.last(row); to++) push(outgoing_, *to);
 }
 
 /* The class comes first among an object's references: Ruby does not list it, and marks it all the same. */
-void Graph::link_objects(const Vocabulary &vocabulary, const Job &job) {
+void Graph::link_objects(const Vocabulary &vocabulary, const Fields &fields, const Job &job) {
     std::vector<bool> classless(vocabulary.kinds());
     for (uint32_t kind = 0; kind < vocabulary.kinds(); kind++)
         classless[kind] = Classes::classless(vocabulary.type_of(kind));
@@ -209,8 +241,10 @@ void Graph::link_objects(const Vocabulary &vocabulary, const Job &job) {
         uint64_t count = *reference++, class_address = *reference++;
         const uint32_t class_node = class_address && !classless[nodes_[i].kind] ? find(class_address) : NOBODY;
         classes_.push_back(class_node);
-        if (class_node != NOBODY) push_edge(class_address);
-        for (; count; count--) push_edge(*reference++);
+        if (class_node != NOBODY) push_edge(class_address, fields);
+        const bool gives = !fields.is.empty() && fields.is[i];
+        for (; count; count--, reference++)
+            if (!gives) push_edge(*reference, fields);
         outgoing_.begin_row();
     }
     references_.release();

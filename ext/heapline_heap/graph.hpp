@@ -4,6 +4,10 @@
  * them into numbers. After that nodes are numbered: the objects in the order of the dump, then the roots, then one node
  * above all roots. All lists as long as there are nodes or edges lie in the graph's store.
  *
+ * Since Ruby 4.0 the variables of classes, strings and others lie in a fields object behind them. It is a part of its
+ * owner: what it refers to, the owner refers to, and it itself refers to nothing. So a path says which variable it is,
+ * and what is retained stays the same.
+ *
  * One thread at a time; after `link` nothing changes but `incoming`, which is made when it is first asked for.
  */
 #ifndef HEAPLINE_HEAP_GRAPH_HPP
@@ -120,12 +124,19 @@ class Graph {
         bool of_root;
     };
 
+    struct Fields {
+        std::vector<bool> is;  /* of each object; empty: none is one */
+        Shelf<uint32_t> nodes; /* those that are */
+        Edges held;            /* by each of these */
+    };
+
     size_t number(const Job &job);
     size_t sort(const Job &job);
     Shelf<uint32_t> by_address(const Job &job);
-    void link_objects(const Vocabulary &vocabulary, const Job &job);
+    Fields find_fields(const Vocabulary &vocabulary, const Job &job);
+    void link_objects(const Vocabulary &vocabulary, const Fields &fields, const Job &job);
     void link_names(const Vocabulary &vocabulary);
-    void push_edge(uint64_t address);
+    void push_edge(uint64_t address, const Fields &fields);
 
     std::shared_ptr<Store> store_;
     Shelf<Node> nodes_;

@@ -39,6 +39,25 @@ module Heapline
       end
     end
 
+    # 2 and 3 are the fields objects of 1 and 5; the stack leads to 3 alone. 8 is one that is garbage.
+    def test_what_a_fields_object_refers_to_is_its_owners
+      part = { type: "IMEMO", imemo_type: "fields" }
+      text = Builder.new.root("vm", [1]).root("machine_context", [3]).object(1, [2])
+                    .object(2, [4, 5], **part, klass: 1).object(3, [6, 7], **part, klass: 5).object(4, [], memsize: 100)
+                    .object(5, [3]).object(6, [], memsize: 200).object(7).object(8, [7], **part)
+                    .names(1, 4 => "@@total", 5 => "@things").names(5, 6 => "@x")
+      opened(text) do |dump|
+        assert_equal [["vm"], [1], [4, "@@total"]], steps(dump, 4)
+        assert_equal [["machine_context"], [6]], steps(dump, 6)
+        assert_equal [[2, nil], [4, "@@total"], [5, "@things"]], ends(dump.references(address(1)))
+        assert_equal [[5, "@x"], ["machine_context", nil]], ends(dump.referrers(address(6)))
+        assert_empty dump.references(address(2))
+        assert_equal [[1, 220, 4]], holders([dump.dominators.retained(address(1))])
+        assert_equal [[2, 40, 1]], holders([dump.dominators.retained(address(2))])
+        assert_equal [7, 500], dump.dominators.reachable.to_h.values_at(:count, :bytes)
+      end
+    end
+
     def test_what_two_roots_lead_to_no_object_retains
       text = Builder.new.root("vm", [1]).root("global_tbl", [2]).object(1, [3]).object(2, [3]).object(3, memsize: 500)
       opened(text) do |dump|
