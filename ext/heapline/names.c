@@ -166,12 +166,30 @@ static void local(const struct rbhl_scope *scope, ID id, VALUE value, void *data
         add_format(data, value, "%s%s of %.*s", what, name, length, RSTRING_PTR(path));
 }
 
+struct running {
+    VALUE fiber, thread;
+};
+
+static void find_thread(VALUE object, void *data) {
+    struct running *running = data;
+    if (rbhl_vm_is_thread(object) && rbhl_vm_runs_fiber(object, running->fiber)) running->thread = object;
+}
+
+/* The thread whose locals the holder has: a thread that began a fiber has them in the fiber that it is in. 0: none. */
+static VALUE thread_of(VALUE holder) {
+    struct running running = {holder, 0};
+    if (rbhl_vm_is_thread(holder)) return holder;
+    if (!rbhl_vm_is_fiber(holder) || !rbhl_vm_fiber_runs(holder)) return 0;
+    if (rb_objspace_reachable_objects_from) rb_objspace_reachable_objects_from(holder, find_thread, &running);
+    return running.thread;
+}
+
 static VALUE thread_locals(VALUE data) {
     struct names *names = (struct names *)data;
-    const VALUE keys = rbhl_vm_ask(names->holder, "keys");
+    const VALUE thread = thread_of(names->holder), keys = thread ? rbhl_vm_ask(thread, "keys") : Qnil;
     for (long i = 0; RB_TYPE_P(keys, T_ARRAY) && i < RARRAY_LEN(keys); i++) {
         const ID id = RB_SYM2ID(RARRAY_AREF(keys, i));
-        add_format(names, rb_thread_local_aref(names->holder, id), "thread local %s", rb_id2name(id));
+        add_format(names, rb_thread_local_aref(thread, id), "thread local %s", rb_id2name(id));
     }
     return Qnil;
 }
@@ -184,8 +202,10 @@ static VALUE receiver(VALUE data) {
 
 static void data_object(struct names *names, VALUE object) {
     int raised;
-    if (rbhl_vm_is_thread(object)) rb_protect(thread_locals, (VALUE)names, &raised);
-    if (rbhl_vm_is_thread(object) || rbhl_vm_is_fiber(object)) rbhl_vm_each_local(object, local, names);
+    if (rbhl_vm_is_thread(object) || rbhl_vm_is_fiber(object)) {
+        rb_protect(thread_locals, (VALUE)names, &raised);
+        rbhl_vm_each_local(object, local, names);
+    }
     if (rb_obj_is_proc(object)) add_word(names, rbhl_vm_self_of_proc(object), "self of the block");
     if (rb_obj_is_method(object)) rb_protect(receiver, (VALUE)names, &raised);
     rb_set_errinfo(Qnil);

@@ -257,6 +257,11 @@ int rbhl_vm_fiber_runs(VALUE fiber) {
     return thread && AT(char *, thread, THREAD_EC) == ec;
 }
 
+int rbhl_vm_runs_fiber(VALUE thread, VALUE fiber) {
+    const char *ec = ec_of(thread);
+    return ec && ec == ec_of(fiber);
+}
+
 void rbhl_vm_each_kept_local(VALUE object, rbhl_local_fn *found, void *data) {
     if (!is_internal(object, IMEMO_ENV)) return;
     const struct rbhl_scope scope = {AT(VALUE, object, ENV_ISEQ), 0};

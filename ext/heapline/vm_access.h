@@ -87,6 +87,8 @@ int rbhl_vm_is_thread(VALUE object);
 int rbhl_vm_is_fiber(VALUE object);
 /* 1 for a fiber that its thread is in now. */
 int rbhl_vm_fiber_runs(VALUE fiber);
+/* 1 if it is this thread. */
+int rbhl_vm_runs_fiber(VALUE thread, VALUE fiber);
 
 /* The kind of an object of T_IMEMO. */
 int rbhl_vm_imemo_kind(VALUE object);

@@ -53,6 +53,28 @@ class LiveDumpTest < Minitest::Test
     assert_empty ["Deep", "KEEP", "@entries", "[:session]", "$rows", "LAZY", "Row"] - given
   end
 
+  IN_A_FIBER = <<~RUBY
+    Thread.current[:request] = "kept by the first thread"
+    Fiber.new { Fiber.yield }.resume
+    Thread.new do
+      Fiber.new { Thread.current[:part] = "kept by its fiber"; Thread.stop }.resume
+    end
+    puts "ready"
+    $stdout.flush
+    loop { sleep 0.005; Object.new }
+  RUBY
+
+  # Once a thread began a fiber its locals are that fiber's.
+  def test_locals_of_threads_with_fibers
+    pid, = start(program(IN_A_FIBER))
+    lines = dump_of(pid)
+    fibers = lines.select { |line| line["struct"] == "fiber" }.map { |line| line["address"] }
+    names = lines.select { |line| line["type"] == "HEAPLINE_NAMES" && fibers.include?(line["address"]) }
+    given = names.flat_map { |line| line["names"].values }
+    assert_includes given, "thread local request"
+    assert_includes given, "thread local part"
+  end
+
   # Ruby's own dump of 3.1 and 3.2 raises at a name that is longer than its buffer.
   def test_a_class_with_a_very_long_name
     pid, = start(program(<<~RUBY))
