@@ -34,7 +34,7 @@ enum : uint64_t {
     CLASS_EXTENSION = 24, /* of Ruby 3.1 */
     CLASS_VARIABLES = 32, /* of Ruby 3.2 */
     VARIABLES = 4,        /* of them that are looked at */
-    NAME_MOST = 512,
+    NAME_MOST = 1 << 16,
     NAMES_KNOWN = 1 << 16,
     TABLE_KEYS = 16, /* st_table */
     TABLE_END = 40,
@@ -63,13 +63,14 @@ const char *type_name(uint64_t type) {
     return names[type & TYPE];
 }
 
+/* Of letters that are not ASCII's any may be a large one: that is a matter of the string's encoding. */
 bool is_constant(const std::string &text) {
     bool begins = true;
     if (text.empty()) return false;
     for (size_t i = 0; i < text.size(); i++) {
         const char c = text[i];
-        const bool upper = c >= 'A' && c <= 'Z',
-                   word = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
+        const bool upper = (c >= 'A' && c <= 'Z') || (c & 0x80),
+                   word = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
         if (begins ? !upper : !word && !(c == ':' && text[i + 1] == ':')) return false;
         begins = !begins && c == ':';
         if (begins) i++;
@@ -190,7 +191,7 @@ void RubyHeap::each_object(const Job &job, const EachObject &each) {
 /* ---- names ---- */
 
 /* An embedded string has its length before its bytes, or (Ruby 3.1) in its flags. */
-std::string RubyHeap::string_at(uint64_t value) {
+std::string RubyHeap::string_at(uint64_t value, uint64_t most) {
     if (type_at(value) != T_STRING) return "";
     const uint64_t flags = image_.word(value);
     uint64_t length = image_.word(value + 2 * WORD), bytes = value + 3 * WORD;
@@ -200,14 +201,14 @@ std::string RubyHeap::string_at(uint64_t value) {
         length = flags >> 14 & 31;
         bytes = value + 2 * WORD;
     }
-    if (length > NAME_MOST) return "";
+    if (length > most) return "";
     std::string text(length, 0);
     /* Names of Ruby's own classes lie in its library, which cores leave out. */
     return image_.read(bytes, &text[0], length) || libraries_.read(bytes, &text[0], length, !guessing_) ? text : "";
 }
 
 std::string RubyHeap::constant_at(uint64_t value) {
-    std::string text = string_at(value);
+    std::string text = string_at(value, guessing_ ? TEXT_MOST : NAME_MOST);
     return is_constant(text) ? text : "";
 }
 

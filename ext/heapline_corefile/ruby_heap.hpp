@@ -95,8 +95,9 @@ class RubyHeap {
     static bool is_class(uint64_t flags);
     /* Of the nearest class with one. */
     std::string name_of(uint64_t klass);
-    /* Of a string that is no longer than a name; else empty. */
-    std::string string_at(uint64_t value);
+    static const uint64_t TEXT_MOST = 512;
+    /* Of a string of at most so many bytes; else empty. */
+    std::string string_at(uint64_t value, uint64_t most = TEXT_MOST);
     void each_object(const Job &job, const EachObject &each);
 
     /* Of the threads' VM stacks what is not in use, by address: begin and end. */

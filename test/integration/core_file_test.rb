@@ -103,7 +103,11 @@ class CoreFileTest < Minitest::Test
   PLAIN = <<~'RUBY'
     class Planted; def initialize; @text = "p" * 5000; end; end
     module Inner; class Another < Planted; end; end
+    class Ünï < Planted; end
+    module Inner; class Ñ < Planted; end; end
+    long = Object.const_set("L#{"o" * 5000}", Class.new(Planted))
     $kept = [Array.new(777) { Planted.new }, Array.new(55) { Inner::Another.new }]
+    $named = { Ünï => 44, Inner::Ñ => 33, long => 22 }.map { |name, count| Array.new(count) { name.allocate } }
     $sized = [Array.new(333) { "s" * 70_000 }, Array.new(44) { Array.new(9000) { |i| i } }]
     def deep(depth) = depth.zero? ? Thread.stop : deep(depth - 1)
     threads = Array.new(2) { |i| Thread.new { deep(3 + i) } }
@@ -205,8 +209,8 @@ class CoreFileTest < Minitest::Test
 
   def objects_and_lines(answer, lines)
     classes = answer["classes"].to_h { |row| [row["class"], row] }
-    planted = classes.fetch_values("Planted", "Inner::Another")
-    assert_equal([777, 55], planted.map { |row| row["objects"] })
+    planted = classes.fetch_values("Planted", "Inner::Another", "Ünï", "Inner::Ñ", "L#{"o" * 5000}")
+    assert_equal([777, 55, 44, 33, 22], planted.map { |row| row["objects"] })
     assert_operator classes.dig("String", "object_bytes"), :>, 832 * 5000
     assert_equal [1, 2, 3], (answer["threads"].map { |thread| thread["thread"] })
     found = answer["threads"].map { |thread| thread["frames"].map { |frame| frame["location"] } }
