@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-static const char replacement[] = "\\ufffd";
-
 static int continues(const unsigned char *bytes, size_t left, size_t count) {
     for (size_t i = 1; i <= count; i++)
         if (i >= left || (bytes[i] & 0xc0) != 0x80) return 0;
@@ -30,8 +28,8 @@ static void put_string(FILE *out, const char *text, size_t length) {
     putc_unlocked('"', out);
     for (size_t at = 0; at < length;) {
         const size_t size = character(bytes + at, length - at);
-        if (size == 0)
-            fputs(replacement, out);
+        if (size == 0) /* text, as wherever heapline shows names */
+            fprintf(out, "\\\\x%02X", bytes[at]);
         else if (bytes[at] < 0x20 || bytes[at] == 0x7f)
             fprintf(out, "\\u%04x", bytes[at]);
         else {

@@ -2,6 +2,7 @@
 #include "sites.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -72,13 +73,18 @@ unsigned long rbhl_sites_write(const struct rbhl_sites *sites, FILE *out) {
 
 /* ---- a site's line ---- */
 
+/* For a line of JSON into which Ruby writes it as it is. */
 static char *escaped(const struct hl_span *span) {
-    char *text = malloc(2 * (size_t)span->length + 1), *end = text;
+    char *text = malloc(6 * (size_t)span->length + 1), *end = text;
     if (!text) return NULL;
     for (uint32_t i = 0; i < span->length; i++) {
         const char byte = span->bytes[i];
+        if ((unsigned char)byte < 0x20) {
+            end += snprintf(end, 7, "\\u%04x", byte);
+            continue;
+        }
         if (byte == '"' || byte == '\\') *end++ = '\\';
-        *end++ = (unsigned char)byte < 0x20 ? ' ' : byte;
+        *end++ = byte;
     }
     *end = 0;
     return text;

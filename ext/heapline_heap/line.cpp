@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 namespace heapline {
 
@@ -342,19 +343,26 @@ LineParser::LineParser() : json_(std::make_unique<Json>()) {}
 
 LineParser::~LineParser() = default;
 
-/* Names of files and methods may have any bytes: what is no UTF-8 becomes U+FFFD, control characters become blanks. */
+/* Names of files and methods may have any bytes: what is no UTF-8 becomes text (\xFF), as wherever heapline shows
+ * names; control characters get their escapes, and are blanks between the texts. */
 void LineParser::repair(const char *text, size_t length) {
     const unsigned char *bytes = reinterpret_cast<const unsigned char *>(text);
+    bool within = false, escaped = false;
     repaired_.clear();
     repaired_.reserve(length + length / 8 + 2 * PADDING);
     for (size_t i = 0; i < length;) {
-        size_t size = sequence(bytes + i, length - i);
-        if (!size)
-            repaired_ += "\xef\xbf\xbd";
-        else if (bytes[i] < 0x20)
-            repaired_ += ' ';
-        else
+        const size_t size = sequence(bytes + i, length - i);
+        char escape[8];
+        if (bytes[i] == '"' && !escaped) within = !within;
+        escaped = bytes[i] == '\\' && !escaped;
+        if (size && bytes[i] >= 0x20) {
             repaired_.append(text + i, size);
+        } else if (within) {
+            snprintf(escape, sizeof(escape), size ? "\\u%04x" : "\\\\x%02X", bytes[i]);
+            repaired_ += escape;
+        } else {
+            repaired_ += ' ';
+        }
         i += size ? size : 1;
     }
     repaired_.append(PADDING, ' ');

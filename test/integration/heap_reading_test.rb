@@ -91,11 +91,11 @@ module Heapline
     def test_text_of_any_kind
       text = Builder.new.root("vm", [2]).klass(1, "Ünï\u202eX").to_s.b
       text << %({"address":"0x7f0000000100","type":"STRING","value":"a\\u0000\\"\\n\\ud83d\\ude00","memsize":40}\n).b
-      text << %({"address":"0x7f0000000200","type":"STRING","file":"a\xff\x01b.rb","line":2,"memsize":40}\n).b
+      text << %({"address":"0x7f0000000200","type":"STRING",\t"file":"a\xff\x01b.rb","line":2,"memsize":40}\n).b
       opened(text, index: true) do |dump|
         assert_empty dump.problems
         assert_equal "a\0\"\n\u{1f600}", dump.object(0x7f0000000100).value
-        assert_equal "a\ufffd b.rb:2", dump.object(0x7f0000000200).location
+        assert_equal "a\\xFF\u0001b.rb:2", dump.object(0x7f0000000200).location
         assert_equal "Ünï\u202eX", dump.object(address(1)).name
         dump.histogram(by: :line).each { |group| assert_predicate group.key, :valid_encoding? }
       end

@@ -8,11 +8,12 @@ require "support/live_dumps"
 class LiveDumpTest < Minitest::Test
   include LiveDumps
 
-  KEPT = <<~RUBY
+  KEPT = <<~'RUBY'
     class Cache; def initialize; @entries = { session: ["kept by the array"] }; end; end
     Row = Struct.new(:title)
     module Deep; KEEP = Cache.new; private_constant :KEEP; autoload :Never, "/nowhere/never.rb"; end
     $rows = [Row.new("kept by the struct")]
+    $bytes = { "a\xFF\eb" => "kept by an odd key" }
     Thread.current[:request] = "kept by the thread"
     LAZY = proc { captured = "kept by the block"; proc { captured } }.call
     def wait_here
@@ -46,9 +47,10 @@ class LiveDumpTest < Minitest::Test
     lines = dump_of(pid)
     assert_includes names_of(lines, "kept by the array"), "[0]"
     assert_includes names_of(lines, "kept by the struct"), ".title"
+    assert_includes names_of(lines, "kept by an odd key"), %(["a\\xFF\eb"])
     assert_includes names_of(lines, "kept by the thread"), "thread local request"
     assert_includes names_of(lines, "kept by the block"), "local captured of #{path("program.rb")}"
-    assert_includes names_of(lines, "kept by the frame"), "local held of #{path("program.rb")}:11"
+    assert_includes names_of(lines, "kept by the frame"), "local held of #{path("program.rb")}:12"
     given = lines.select { |line| line["type"] == "HEAPLINE_NAMES" }.flat_map { |line| line["names"].values }
     assert_empty ["Deep", "KEEP", "@entries", "[:session]", "$rows", "LAZY", "Row"] - given
   end
@@ -104,7 +106,7 @@ class LiveDumpTest < Minitest::Test
     lines = dump_of(pid)
     session = lines.find { |line| line["name"] == "Session" }["address"]
     sessions = lines.select { |line| line["class"] == session && line["type"] == "OBJECT" }
-    assert_equal({ [path("program.rb"), 2] => 500, ['pages/\\"order\\\\ .erb', 9] => 200,
+    assert_equal({ [path("program.rb"), 2] => 500, ["pages/\\\"order\\\\\n.erb", 9] => 200,
                    [path("program.rb"), 5] => 300 }, sessions.map { |line| line.values_at("file", "line") }.tally)
     first, last = sessions.minmax_by { |line| line["generation"] }
     assert_equal [5, true], [last["line"], first["generation"] < last["generation"]]
