@@ -114,12 +114,33 @@ module Heapline
       end
 
       def self.zstd(file, &)
-        IO.popen(ZSTD, "wb", out: file, err: File::NULL, &)
+        said, err = IO.pipe
+        gone = packed(file, err, &)
+        err.close
         status = Process.last_status
-        raise Error, "the output was not packed: zstd ended with status #{status.exitstatus}" unless status.success?
+        return gone && raise(gone) if status.success?
+        raise Errno::EPIPE if status.termsig == Signal.list["PIPE"]
+
+        raise Error, "the output was not packed: #{reason(said.read, status)}"
       rescue Errno::ENOENT
         raise Error, "for .zst the program zstd is needed: apt-get, dnf, apk and pacman install it as zstd; or name " \
                      "the file .gz"
+      ensure
+        [said, err].each(&:close)
+      end
+
+      # Returns what was raised where zstd reads no more: why, zstd itself says.
+      def self.packed(file, err, &)
+        IO.popen(ZSTD, "wb", out: file, err: err, &)
+        nil
+      rescue Errno::EPIPE => e
+        e
+      end
+
+      # said: "zstd: error 70 : Write error : cannot write block : No space left on device"
+      def self.reason(said, status)
+        last = said.lines.last.to_s[/[^:]*\z/].strip
+        last.empty? ? "zstd ended with #{status.to_s.sub(/\Apid \d+ /, "")}" : "#{last} (zstd)"
       end
 
       # Yields a file without a name (File), which is gone afterwards. directory: nil for that of temporary files.
@@ -140,7 +161,8 @@ module Heapline
           file.read
         end
       end
-      private_class_method :place, :refuse, :descriptor, :replaceable?, :to_descriptor, :through, :replace, :gzip, :zstd
+      private_class_method :place, :refuse, :descriptor, :replaceable?, :to_descriptor, :through, :replace, :gzip, :zstd,
+                           :packed, :reason
     end
   end
 end

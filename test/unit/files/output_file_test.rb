@@ -116,6 +116,27 @@ module Heapline
         packed("dump.json.zst") { |path| assert_equal TEXT, Open3.capture2("zstd", "-dcq", path).first }
       end
 
+      # More than fits into the pipe to zstd, and less.
+      def test_packed_by_zstd_on_a_full_disk
+        skip "zstd is not installed" unless system("zstd", "--version", out: File::NULL, err: File::NULL)
+        in_directory do |directory|
+          File.symlink("/dev/full", path = File.join(directory, "full.zst"))
+          [100, 9_000_000].each do |bytes|
+            error = assert_raises(Error) { OutputFile.pack(path) { |file| file.write(Random.bytes(bytes)) } }
+            assert_equal "the output was not packed: No space left on device (zstd)", error.message
+          end
+        end
+      end
+
+      def test_packed_by_zstd_into_a_pipe_that_nobody_reads
+        skip "zstd is not installed" unless system("zstd", "--version", out: File::NULL, err: File::NULL)
+        reader, writer = IO.pipe
+        reader.close
+        assert_raises(Errno::EPIPE) { OutputFile.send(:zstd, writer) { |file| file.write(Random.bytes(9_000_000)) } }
+      ensure
+        writer&.close
+      end
+
       def test_packing_without_zstd
         replacing(IO, :popen, ->(*) { raise Errno::ENOENT }) do
           error = assert_raises(Error) { packed("dump.json.zst") { flunk } }
