@@ -203,7 +203,7 @@ module Heapline
       def unknown(dump, name, groups)
         near = groups.map(&:key).grep(/(?:\A|::)#{Regexp.escape(name)}/i).first(5)
         meant = near.empty? ? "; heapline heap histo lists the classes" : "; did you mean #{near.join(", ")}?"
-        Inert.text("no instance of #{name} in #{dump.name}#{meant}")
+        Inert.text("no instance of #{name} in #{searched(dump)}#{meant}")
       end
     end
   end

@@ -68,7 +68,14 @@ module Heapline
       # The object at an address as it was typed.
       def object(dump, word)
         address = Integer(word, 16, exception: false) or raise UsageError, "not an address: #{word}"
-        dump.object(address) or raise Error, "no object at #{word} in #{dump.name}"
+        dump.object(address) or raise Error, "no object at #{word} in #{searched(dump)}"
+      end
+
+      # Where something was not found: in a damaged dump it may be in what could not be read.
+      def searched(dump)
+        return dump.name if dump.problems.empty?
+
+        Inert.text("what could be read of #{dump.name} (#{dump.problems.join("; ")})")
       end
 
       # Text, or what a command has instead, is what nothing else was said of.
