@@ -134,8 +134,8 @@ module Heapline
 
       def test_what_is_not_there
         assert_match(/no object at 0x999 in a$/, ask("find", "a", "0x999").err)
-        cut = { problems: ["line 3: damaged", "it ends in the middle of line 7"] }
-        assert_match(/no object at 0x999 in what could be read of a \(line 3: damaged; it ends in the middle of line 7\)$/,
+        cut = { problems: ["line 3: bad", "it ends in the middle of line 7"] }
+        assert_match(/no object at 0x999 in what could be read of a \(line 3: bad; it ends in the middle of line 7\)$/,
                      ask("find", "a", "0x999", **cut).err)
         assert_match(/no instance of sess in what could be read of a \(line 3.*\); did you mean/,
                      ask("find", "a", "sess", **cut).err)
