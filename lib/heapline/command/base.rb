@@ -96,7 +96,7 @@ module Heapline
 
       # Text is the first of them, and what there is where it is not said.
       def define_format(parser, names, words = names.join(", "))
-        parser.on("--format NAME", names, words) { |value| @options[:format] = value }
+        parser.on("--format NAME", *([names] if names), words) { |value| @options[:format] = value }
         parser.on("--json", "the same as --format json") { @options[:format] = "json" }
       end
 

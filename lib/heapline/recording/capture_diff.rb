@@ -106,6 +106,9 @@ module Heapline
         alien = @options.keys - OPTIONS
         raise UsageError, "two captures have no --#{alien.first.to_s.tr("_", "-")}" unless alien.empty?
 
+        raise UsageError, "two captures cannot be written as #{name}: #{Sheet::FORMATS.join(", ")}" unless
+          Sheet::FORMATS.include?(name)
+
         format = Sheet.format(name, env: @env)
         captures = read
         sheet = sheet(captures)

@@ -35,11 +35,17 @@ module Heapline
       private
 
       def define(parser)
-        define_rows(parser, keys: Accounting::ChangeColumns::KEYS, formats: FORMATS)
+        define_rows(parser, keys: Accounting::ChangeColumns::KEYS, formats: nil,
+                            words: "#{of_captures.join(", ")}; of counts also #{(FORMATS - of_captures).join(", ")}")
         metrics = Recording::CaptureReport::METRICS - %w[freed]
         parser.on("--metric NAME", metrics, "for captures: growth of #{metrics.join(", ")}") do |value|
           @options[:metric] = value.to_sym
         end
+      end
+
+      # Formats that the difference of two captures has.
+      def of_captures
+        Recording::CaptureReport::SHEETS
       end
 
       def capture_diff(sources, captures)

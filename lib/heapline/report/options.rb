@@ -14,8 +14,9 @@ module Heapline
 
       private
 
-      # keys: what --sort takes (Symbols). formats: names of formats.
-      def define_rows(parser, keys:, formats:)
+      # keys: what --sort takes (Symbols). formats: names of formats; nil: the sources decide which there are,
+      # and `words` say so.
+      def define_rows(parser, keys:, formats:, words: formats.join(", "))
         define_top(parser)
         parser.on("--sort KEY", keys, "sort by #{keys.join(", ")}") { |value| @options[:sort] = value }
         parser.on("--min BYTES", "only rows with BYTES or more, live or of growth") do |value|
@@ -29,7 +30,7 @@ module Heapline
         parser.on("--objects", "Ruby objects by line and class, without the table of malloc") do
           @options[:objects] = true
         end
-        define_format(parser, formats)
+        define_format(parser, formats, words)
         define_output(parser)
       end
 

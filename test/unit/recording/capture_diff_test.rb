@@ -2,6 +2,11 @@
 
 require "test_helper"
 require "json"
+begin
+  require "csv"
+rescue LoadError
+  nil # a gem of its own since Ruby 3.4
+end
 require "heapline/cli"
 require "support/captures"
 require "heapline/recording/capture_diff"
@@ -48,7 +53,9 @@ module Heapline
       end
 
       def test_what_does_not_go_together
-        { %w[--min 1M] => "two captures have no --min", %w[--format pprof] => "cannot be written as pprof" }
+        { %w[--min 1M] => "two captures have no --min",
+          %w[--format pprof] => "two captures cannot be written as pprof: text, json, csv (",
+          %w[--format svg] => "two captures cannot be written as svg: text, json, csv (" }
           .each do |options, words|
           status, out, err = diff(*options)
           assert_equal [2, ""], [status, out]
@@ -69,8 +76,19 @@ module Heapline
         Dir.mktmpdir("heapline-test") do |dir|
           path = File.join(dir, "out.csv")
           assert_equal 0, diff("-o", path).first
-          assert_match(/\Aline,label,growth,before,after\r\n/, File.read(path))
+          assert_match(/\Atable,line,label,growth,before,after,frames\r\ngroups,/, File.read(path))
         end
+      end
+
+      # Both tables as one, whose lines all have its cells; names of frames may hold anything.
+      def test_csv
+        skip "this Ruby has no csv" unless defined?(::CSV)
+        lines = ::CSV.parse(diff("--format", "csv")[1])
+        assert_equal [7], lines.map(&:size).uniq
+        rows = lines.drop(1).group_by(&:first)
+        assert_equal %w[groups stacks], rows.keys
+        assert_empty rows["groups"].filter_map(&:last)
+        assert_includes rows["stacks"].last.last, ";"
       end
     end
 
