@@ -13,7 +13,7 @@ module Heapline
 
       FACTORS = { "" => 1, "k" => 1000, "m" => 1000**2, "g" => 1000**3 }.freeze
       UNITS = { "" => 1, "s" => 1, "min" => 60, "m" => 60, "h" => 3600, "d" => 86_400, "w" => 604_800 }.freeze
-      DURATION = /\A(\d{1,9}(?:\.\d{1,9})?)\s*(s|min|m|h|d|w|)\z/
+      DURATION = /\A(\d{1,9}(?:\.\d{1,30})?)\s*(s|min|m|h|d|w|)\z/
       DAY = /\A\d{4}-\d\d-\d\d/
 
       # The block's result; where it reads what is none, the message says of what: "--top: not a number".

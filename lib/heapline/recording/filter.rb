@@ -9,7 +9,7 @@ module Heapline
     #
     # from, to::   seconds since the recording began: born from then on, and before; nothing later is read
     # thread::     name of a thread, or its number as the kernel counts
-    # tag::        as Heapline.tag was given it
+    # tag::        as Heapline.tag was given it, or "(no tag)": allocated under none
     # lifespan::   Range of GC generations from birth to end; in_seconds: of seconds
     # mappings::   those of mmap in place of malloc's
     # objects::    Ruby objects in place of blocks
@@ -19,6 +19,8 @@ module Heapline
       ENDLESS = (1 << 64) - 1
       # Objects for whose class the table had no room.
       OTHER = "(other)"
+      # What was allocated under no tag, as Sites calls it.
+      UNTAGGED = "(no tag)"
       NO_OBJECTS = "there are no Ruby objects in the capture: heapline record --objects records them"
 
       def initialize(from: nil, to: nil, thread: nil, tag: nil, lifespan: nil, in_seconds: false, mappings: false,
@@ -60,6 +62,11 @@ module Heapline
          *("class #{@class_name}" if @class_name), *("born from #{seconds(@from)}" if @from),
          *("until #{seconds(@to)}" if @to), *("thread #{@thread}" if @thread), *("tag #{@tag}" if @tag),
          *(lived if @lifespan)]
+      end
+
+      # Is what happened so many nanoseconds after the beginning read?
+      def reaches?(nanoseconds)
+        @to.nil? || nanoseconds(@to) > nanoseconds
       end
 
       # What Native::Capture#analyse takes. Raises Error where the capture has no such thread, tag or class, or no
@@ -127,9 +134,11 @@ module Heapline
       def tags(native)
         return nil unless @tag
 
-        found = native.tags.index(@tag.to_s) or
-          raise Error, "no tag #{@tag} in the capture; there are #{listed(native.tags)}"
-        [found + 1]
+        names = [UNTAGGED, *native.tags] # by number
+        found = names.each_index.select { |i| names[i] == @tag.to_s }
+        raise Error, "no tag #{@tag} in the capture; there are #{listed(names)}" if found.empty?
+
+        found
       end
 
       def listed(names)

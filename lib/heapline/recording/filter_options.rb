@@ -34,7 +34,13 @@ module Heapline
       def self.of(options)
         raise UsageError, "give --mappings or --objects, not both" if options[:mappings] && about_objects?(options)
 
+        check_time(*options.values_at(:from, :to))
         about_objects?(options) ? options.slice(*OPTIONS).merge(objects: true) : options.slice(*OPTIONS)
+      end
+
+      # What ends where it begins holds nothing.
+      def self.check_time(from, to)
+        raise UsageError, "--from #{from} --to #{to}: nothing is between them" if to && to <= (from || 0)
       end
 
       def self.about_objects?(options)
@@ -57,7 +63,7 @@ module Heapline
       def self.number(text, unit)
         unit == "s" ? text.to_f : Integer(text, 10, exception: false) || raise(UsageError, "GCs are whole: #{text}")
       end
-      private_class_method :about_objects?, :lifespan, :number
+      private_class_method :check_time, :about_objects?, :lifespan, :number
     end
   end
 end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "../places/location"
+require_relative "filter"
 require_relative "model"
 
 module Heapline
@@ -12,7 +13,7 @@ module Heapline
       KINDS = %i[line file gem library method thread tag class].freeze
       APPLICATION = "(application)"
       RUBY = "ruby"
-      NONE = { file: "(unknown)", method: "(unknown)", thread: "(unknown)", tag: "(no tag)",
+      NONE = { file: "(unknown)", method: "(unknown)", thread: "(unknown)", tag: Filter::UNTAGGED,
                class: "(unknown)" }.freeze
 
       # rows: of Native::Capture#site_rows. frames: Array of Recording::Frame by number. threads, tags, classes:

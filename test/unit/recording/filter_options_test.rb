@@ -32,6 +32,14 @@ module Heapline
         end
         assert_raises(UsageError) { choose("--from", "x") }
       end
+
+      def test_a_time_in_which_nothing_can_be
+        [%w[--from 5 --to 1], %w[--from 5 --to 5], %w[--to 0]].each do |words|
+          assert_match(/nothing is between them/, assert_raises(UsageError, words) { choose(*words) }.message)
+        end
+        assert_equal({ from: 1, to: 5 }, choose("--from", "1", "--to", "5"))
+        assert_in_delta 0.2164872626, choose("--to", "0.2164872626").fetch(:to), 1e-12
+      end
     end
   end
 end

@@ -33,7 +33,10 @@ module Heapline
 
       def test_tags
         assert_equal [2], arguments(tag: "b")[3]
-        assert_match(/no tag x in the capture; there are a, b/, assert_raises(Error) { arguments(tag: "x") }.message)
+        assert_equal [0], arguments(tag: "(no tag)")[3]
+        assert_match(/no tag x in the capture; there are \(no tag\), a, b/, assert_raises(Error) do
+          arguments(tag: "x")
+        end.message)
       end
 
       def test_lifespans
