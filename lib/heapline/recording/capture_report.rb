@@ -172,7 +172,7 @@ module Heapline
 
       def groups(about)
         by = @options[:by]
-        listing = Groups.listing(@capture.sites(by: by), by: by, metric: metric,
+        listing = Groups.listing(@capture.sites(by: by), by: by, metric: metric, whole: all?,
                                                          top: @options.fetch(:top) { all? ? 0 : 20 })
         summary, name, problems = about
         Sheet.of("report --by #{by}#{Groups.metric(metric)}", [[name, summary]], [listing], problems)
@@ -181,7 +181,7 @@ module Heapline
       def overview(about)
         require_relative "overview"
         more = all? ? [] : Command::NextSteps.for_capture(@path, objects: @capture.objects?)
-        Overview.new(metric: metric, more: more,
+        Overview.new(metric: metric, more: more, whole: all?,
                      top: @options.fetch(:top) { all? ? 0 : Overview::TOP })
                 .sheet(*about)
       end

@@ -35,10 +35,9 @@ module Heapline
         top.zero? ? sorted : sorted.first(top)
       end
 
-      # Those that have to do with `metric`: who allocated, or who freed.
-      def self.about(groups, metric)
-        figure = metric == :freed ? :frees : :allocations
-        groups.select { |group| group.sums.public_send(figure).positive? }
+      # Those of which one of `columns` tells something.
+      def self.about(groups, columns)
+        groups.select { |group| columns.any? { |column| column.value(group).positive? } }
       end
     end
 
@@ -48,11 +47,13 @@ module Heapline
                 tag: "tag", class: "class" }.freeze
 
       # A Table::Listing. by: as Heapline::Capture#sites has it; metric: a key of Weights::FIGURES; top: rows (0:
-      # all); key: its name in JSON.
-      def self.listing(groups, by:, metric: :peak, top: 0, key: :groups, title: nil)
-        groups = SumsColumns.about(groups, metric)
+      # all); key: its name in JSON; whole: for programs, which get all figures? Rows add up to the totals in each
+      # figure that is told: people do not see who only freed, where no column is of what was freed.
+      def self.listing(groups, by:, metric: :peak, top: 0, key: :groups, title: nil, whole: false)
+        columns = SumsColumns.shown(metric)
+        groups = SumsColumns.about(groups, whole ? SumsColumns::ALL : columns)
         Table::Listing.new(key: key, title: title, rows: SumsColumns.first(groups, metric, top), total: groups.size,
-                           columns: SumsColumns.shown(metric), sorted: Weights::FIGURES.fetch(metric),
+                           columns: columns, sorted: Weights::FIGURES.fetch(metric),
                            name: NAMES.fetch(by), label: by == :line ? method(:line) : method(:word),
                            data: ->(group) { { by => group.key, label: group.label, **group.sums.to_h }.compact })
       end

@@ -13,11 +13,13 @@ module Heapline
       # Characters of the longest bar.
       BAR = 24
 
-      # more: the commands that show more, an Array of [command, why]. top: rows of each table (0: all).
-      def initialize(metric: :peak, top: TOP, more: [])
+      # more: the commands that show more, an Array of [command, why]. top: rows of each table (0: all). whole: as for
+      # Groups.listing.
+      def initialize(metric: :peak, top: TOP, more: [], whole: false)
         @metric = metric
         @top = top
         @more = more
+        @whole = whole
       end
 
       # Table::Sheet of a Recording::Summary. name: of the file; problems: Array of String
@@ -90,7 +92,7 @@ module Heapline
           groups = summary[key]
           next if groups.empty?
 
-          Groups.listing(groups, by: by, metric: @metric, top: @top, key: key, title: "by #{by}")
+          Groups.listing(groups, by: by, metric: @metric, top: @top, key: key, title: "by #{by}", whole: @whole)
         end
       end
 

@@ -47,6 +47,48 @@ module Heapline
         assert_match(/\Athread,.*peak_bytes/, out)
       end
 
+      # One line allocates, another one frees.
+      def freed_elsewhere
+        builder = Captures::Builder.new
+        builder.birth(0, 20, [["C#c", "/app/c.rb", 8]])
+        builder.end(2_000_000, builder.birth(1_000_000, 1000, [["A#a", "/app/a.rb", 7]]),
+                    stack: [["B#b", "/gems/rack-3.0/lib/b.rb", 9]])
+        builder.to_s
+      end
+
+      def json(*options, **more)
+        JSON.parse(report("--json", *options, **more)[1])
+      end
+
+      # Also who only freed.
+      def test_rows_add_up_to_the_totals
+        overview = json(bytes: freed_elsewhere)
+        CaptureReport::METRICS.product(%w[line gem file method]).each do |metric, by|
+          rows = json("--by", by, "--metric", metric, bytes: freed_elsewhere).fetch("groups")
+          assert_equal overview["totals"].slice(*Sums.members.map(&:to_s)).values,
+                       Sums.members.map { |figure| rows.sum { |row| row.fetch(figure.to_s) } }, [metric, by]
+        end
+        assert_equal(1000, overview["lines"].sum { |row| row["bytes_freed"] })
+        assert_equal({ "groups" => 2 }, json("--by", "line", "--top", "1", bytes: freed_elsewhere)["left_out"])
+      end
+
+      # Where no column is of what was freed, a row of nothing but zeros tells people nothing.
+      def test_text_has_no_rows_of_zeros
+        { "peak" => [true, false], "freed" => [true, true] }.each do |metric, shown|
+          out = report("--by", "line", "--metric", metric, "--top", "0", bytes: freed_elsewhere)[1]
+          assert_equal shown, %w[a.rb:7 lib/b.rb:9].map { |line| out.include?(line) }, metric
+        end
+      end
+
+      def test_what_was_allocated_under_no_tag
+        by_tag = JSON.parse(report("--json", "--by", "tag")[1]).fetch("groups")
+        untagged = by_tag.find { |row| row["tag"] == "(no tag)" }
+        chosen = JSON.parse(report("--json", "--tag", "(no tag)")[1]).fetch("totals")
+        assert_equal untagged.values_at("allocations", "bytes_allocated"),
+                     chosen.values_at("allocations", "bytes_allocated")
+        assert_includes report("--tag", "nothing").last, "no tag nothing in the capture; there are (no tag), "
+      end
+
       def test_a_page
         status, out, err = report("--format", "html", "--metric", "live", "--thread", "worker")
         assert_equal [0, ""], [status, err]
