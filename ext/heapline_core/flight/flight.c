@@ -449,6 +449,10 @@ const char *hl_flight_directory(void) {
     return file_name[0] ? directory_path : NULL;
 }
 
+const char *hl_flight_wanted_directory(void) {
+    return directory_path[0] ? directory_path : NULL;
+}
+
 void hl_flight_remove(void) {
     char path[600];
     if (hl_flight_path(path, sizeof(path))) unlink(path);

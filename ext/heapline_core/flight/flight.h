@@ -82,6 +82,8 @@ int hl_flight_neighbour(char *path, size_t size, const char *ending) __attribute
 
 /* Where the file lies; NULL where the flight is in memory. */
 const char *hl_flight_directory(void);
+/* Where it was to lie, also if there was no room and the flight is in memory; NULL: nowhere. */
+const char *hl_flight_wanted_directory(void);
 
 /* The first of `count` fresh, zeroed, consecutive pages, or 0. */
 uint32_t hl_flight_pages(uint32_t count);

@@ -28,6 +28,14 @@ static int is_the_first(uint32_t drain) {
     return first || hl_parse_number(&cursor) == (uint64_t)getpid();
 }
 
+void hl_record_wish_refused(uint32_t drain) {
+    char path[600];
+    const char *directory = hl_flight_wanted_directory();
+    if (!directory || hl_fit(path, sizeof(path), "%s/%u.refused", directory, drain)) return;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0) close(fd);
+}
+
 /* `word` with its comma, in a list of them. */
 static int has_word(const char *list, const char *word) {
     const char *found = strstr(list, word);

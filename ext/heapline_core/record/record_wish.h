@@ -18,4 +18,7 @@ struct hl_record_wish {
 /* With the flight file in its place and the guard entered. */
 struct hl_record_wish hl_record_wish(void);
 
+/* This process was to be recorded, cannot be, and has said why: so that `drain` does not say something else. */
+void hl_record_wish_refused(uint32_t drain);
+
 #endif

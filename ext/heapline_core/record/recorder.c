@@ -212,7 +212,9 @@ void hl_recorder_begin(struct hl_record_wish wish) {
     const int failed = hl_recorder_start(wish);
     const char *why =
         hl_flight.fd < 0 ? "it has no flight file, and its events need that directory" : strerror(-failed);
-    if (failed) hl_say("process %d is not recorded: %s", (int)getpid(), why);
+    if (!failed) return;
+    hl_say("process %d is not recorded: %s", (int)getpid(), why);
+    hl_record_wish_refused(wish.drain);
 }
 
 void hl_recorder_stop(void) {

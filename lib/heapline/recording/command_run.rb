@@ -49,10 +49,17 @@ module Heapline
           require_relative "recording" # while the program starts
           drain
         end
-        Command.say(@err, "nothing was recorded: neither #{@child.name} nor what it started #{unfit}") if ended && !@any
+        say_nothing_was_recorded if ended && !@any
         @child.status
       ensure
         @rings.sweep(Process.pid)
+      end
+
+      # A process that was to be recorded, and could not be, has said why.
+      def say_nothing_was_recorded
+        return if @rings.refused?(Process.pid)
+
+        Command.say(@err, "nothing was recorded: neither #{@child.name} nor what it started #{unfit}")
       end
 
       def unfit

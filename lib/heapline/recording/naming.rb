@@ -14,13 +14,17 @@ module Heapline
         @taken = []
       end
 
+      # Raises Error where a capture would replace what is not a regular file: a device, a FIFO, a directory.
+      def self.check_file(path)
+        raise Error, "a capture cannot be written to #{path}: it is not a regular file" unless File.lstat(path).file?
+      rescue Errno::ENOENT
+        nil # there is none
+      end
+
       # Raises Error where nothing can be written; before the command runs.
       def check
-        directory = File.dirname(@pattern)
-        return if File.directory?(directory) && File.writable?(directory)
-
-        raise Error, "a capture cannot be written to #{directory}: " \
-                     "#{File.directory?(directory) ? "permission denied" : "no such directory"}"
+        check_directory(File.dirname(@pattern))
+        Naming.check_file(@pattern)
       end
 
       # The path for a process. One that executes another program has a second one.
@@ -31,6 +35,13 @@ module Heapline
       end
 
       private
+
+      def check_directory(directory)
+        return if File.directory?(directory) && File.writable?(directory)
+
+        raise Error, "a capture cannot be written to #{directory}: " \
+                     "#{File.directory?(directory) ? "permission denied" : "no such directory"}"
+      end
 
       def candidates(pid)
         first = @pattern.gsub("%p", pid.to_s)

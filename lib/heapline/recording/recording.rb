@@ -4,6 +4,7 @@ require_relative "../clock"
 require_relative "../errors"
 require_relative "../accounting/flight"
 require_relative "../extension"
+require_relative "naming"
 require_relative "result"
 require_relative "rings"
 
@@ -62,8 +63,7 @@ module Heapline
 
     # Written as it comes, so that it can be read whatever happens to this process; its owner's alone.
     def create
-      raise Error, "a capture cannot be written to #{path}: it is not a regular file" if special?
-
+      Naming.check_file(path)
       remove(path)
       File.open(path, File::WRONLY | File::CREAT | File::EXCL | File::NOFOLLOW | File::BINARY, 0o600)
     rescue SystemCallError => e
@@ -74,12 +74,6 @@ module Heapline
       File.unlink(path)
     rescue SystemCallError
       nil # there is none
-    end
-
-    def special?
-      !File.lstat(path).file?
-    rescue Errno::ENOENT
-      false
     end
 
     def open_drain(ring)

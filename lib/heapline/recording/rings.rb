@@ -11,6 +11,8 @@ module Heapline
       NAME = /\A#{Accounting::ProcessIdentity::STEM}\.ring\z/
       # The name of the one process that is recorded, of those that a command starts (see record_wish.h).
       CLAIM = /\A(\d{1,10})\.recorded\z/
+      # The name of what a process leaves that was to be recorded, and has said why it cannot be (see record_wish.h).
+      REFUSED = /\A(\d{1,10})\.refused\z/
       # The name of a ring that this process, a drain, has taken and not opened yet.
       TAKEN = /\A(\d{1,10})\.taken\z/
       # Seconds within which a process completes a ring that has its name.
@@ -61,13 +63,18 @@ module Heapline
         names(NAME).map { |name| File.join(@directory, name) }.select { |path| Native::Drain.asked_by(path) == drain }
       end
 
+      # Has a process that was to be recorded by `drain` said why it cannot be?
+      def refused?(drain)
+        File.file?(File.join(@directory, "#{drain}.refused"))
+      end
+
       # Remove what processes left that were killed, and what `drain` left.
       def sweep(drain = nil)
         names(NAME).each do |name|
           process = self.class.process(name)
           remove(name) unless process.alive? || process.out_of_sight?
         end
-        names(Regexp.union(CLAIM, TAKEN)).each do |name|
+        names(Regexp.union(CLAIM, REFUSED, TAKEN)).each do |name|
           pid = name.to_i
           remove(name) if pid == drain || !Accounting::ProcessIdentity.of(pid)
         end

@@ -19,6 +19,24 @@ module Heapline
         refute_path_exists path("x.hlc")
       end
 
+      def test_a_place_that_is_known_to_be_bad
+        File.mkfifo(path("fifo"))
+        out, err, status = heapline("record", "-o", path("fifo"), "echo", "it ran")
+        assert_equal [3, ""], [status.exitstatus, out]
+        assert_match(/cannot be written to .*fifo: it is not a regular file/, err)
+      end
+
+      # It says why; that there was none that could be recorded would not be true.
+      def test_a_program_that_cannot_be_recorded
+        [[], %w[--follow]].each do |options|
+          words = heapline_command("record", *options, "-o", path("x.hlc"), "ruby", "--disable=gems", "-e", "exit 4")
+          _, err, status = Open3.capture3(environment, "sh", "-c", "ulimit -f 10; exec \"$@\"", "sh", *words)
+          assert_equal 4, status.exitstatus
+          assert_match(/^heapline: process \d+ is not recorded: it has no flight file/, err)
+          refute_includes err, "nothing was recorded"
+        end
+      end
+
       def test_a_command_that_is_not_there
         _, err, status = heapline("record", "-o", path("x.hlc"), "no-such-command")
         assert_equal Command::NOT_FOUND, status.exitstatus

@@ -29,6 +29,21 @@ module Heapline
         assert_equal "a capture cannot be written to /nonexistent: no such directory", error.message
         Naming.new(File.join(Dir.tmpdir, "x.hlc")).check
       end
+
+      # What Recording refuses is refused before the program starts.
+      def test_what_is_not_a_regular_file
+        Dir.mktmpdir("heapline-test") do |dir|
+          fifo, link, file = %w[fifo link file].map { |name| File.join(dir, name) }
+          File.mkfifo(fifo)
+          File.symlink(file, link)
+          [fifo, link, dir].each do |path|
+            error = assert_raises(Error, path) { Naming.new(path).check }
+            assert_equal "a capture cannot be written to #{path}: it is not a regular file", error.message
+          end
+          File.write(file, "")
+          Naming.new(file).check
+        end
+      end
     end
   end
 end

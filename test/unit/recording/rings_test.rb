@@ -32,7 +32,7 @@ module Heapline
         in_directory do |directory, rings|
           own = Accounting::ProcessIdentity.of(Process.pid)
           kept = ["#{own.pid}-#{own.start_ticks}.ring", "#{Process.pid}.recorded", "4711-99.flight"]
-          gone = %w[4194305-1.ring 4194305.recorded 4194305.taken]
+          gone = %w[4194305-1.ring 4194305.recorded 4194305.refused 4194305.taken]
           (kept + gone).each { |name| File.write(File.join(directory, name), "") }
           rings.sweep
           assert_equal kept.sort, Dir.children(directory).sort
