@@ -72,6 +72,7 @@ template <typename Sums, typename Visit> void each_field_of_totals(Sums &totals,
     visit("births", totals.births);
     visit("bytes", totals.bytes);
     visit("most_blocks", totals.most_blocks);
+    visit("objects_until_ns", totals.objects_until_ns);
 }
 
 } // namespace

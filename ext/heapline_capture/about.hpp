@@ -40,6 +40,8 @@ struct Totals {
     uint64_t births = 0;      /* the same, with changes */
     uint64_t bytes = 0;       /* what these asked for */
     uint64_t most_blocks = 0; /* the highest number of a block */
+    uint64_t objects_until_ns =
+        0; /* since the recording began: when Ruby objects ended to be recorded; 0: they did not */
 };
 
 std::string packed(const Header &header);

@@ -38,6 +38,7 @@ VALUE totals(VALUE self) {
     put(hash, "ending", text(reader.totals().ending));
     put(hash, "lost", ULL2NUM(reader.totals().lost));
     put(hash, "events", ULL2NUM(reader.totals().events));
+    put(hash, "objects_until_ns", ULL2NUM(reader.totals().objects_until_ns));
     return hash;
 }
 

@@ -148,6 +148,11 @@ uint64_t Drain::elapsed_ns() const {
     return ns(stop ? stop - ring_->header().start : ring_->now());
 }
 
+uint64_t Drain::objects_until_ns() const {
+    const uint64_t end = __atomic_load_n(&ring_->header().objects_end, __ATOMIC_ACQUIRE), start = ring_->header().start;
+    return end > start ? ns(end - start) : 0;
+}
+
 uint64_t Drain::lost() const {
     return __atomic_load_n(&ring_->header().lost, __ATOMIC_RELAXED);
 }
@@ -463,6 +468,7 @@ void Drain::finish(const std::string &ending) {
     totals.time_ns = elapsed_ns();
     totals.lost = lost();
     totals.ending = ending;
+    totals.objects_until_ns = objects_until_ns();
     writer_->finish(totals);
     if (stopped()) ring_->release();
 }

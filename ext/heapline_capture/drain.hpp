@@ -47,6 +47,8 @@ class Drain {
     uint64_t lost() const;
     /* Nanoseconds since the beginning. */
     uint64_t elapsed_ns() const;
+    /* Likewise, when the process saw its last Ruby object, though the recording went on; 0: it sees them. */
+    uint64_t objects_until_ns() const;
 
   private:
     /* A realloc between its two events. given_out: its address belongs to another block by now. */

@@ -168,7 +168,7 @@ void put(VALUE hash, const char *key, uint64_t value) {
 
 /* figures -> Hash: events and bytes of the capture; events that were lost because the ring was full, or (dropped)
  * because they could not be written, with the errno; nanoseconds that the recording took, and that the program waited;
- * stacks that found no room. */
+ * stacks that found no room; after how many nanoseconds Ruby objects were not recorded any more, 0: they were. */
 VALUE figures(VALUE self) {
     const Owner &owner = *static_cast<Owner *>(rb_check_typeddata(self, &owner_type));
     if (!owner.drain) rb_raise(rb_eArgError, "the drain was never set up");
@@ -184,6 +184,7 @@ VALUE figures(VALUE self) {
     put(hash, "elapsed_ns", owner.drain->elapsed_ns());
     put(hash, "waited_ns", header.waited_ns);
     put(hash, "stacks_refused", header.stacks_refused);
+    put(hash, "objects_until_ns", owner.drain->objects_until_ns());
     return hash;
 }
 

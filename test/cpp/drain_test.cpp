@@ -634,6 +634,17 @@ void test_options() {
     CHECK(all.reader().header().options == wanted);
 }
 
+/* Where the process sees no more objects the capture says since when, whatever a damaged ring says. */
+void test_objects_that_end() {
+    Drained whole, cut, damaged;
+    cut.ring.header().objects_end = cut.ring.header().start + 7000;
+    damaged.ring.header().objects_end = 1;
+    for (Drained *one : {&whole, &cut, &damaged}) one->finish();
+    CHECK_EQUAL(whole.reader().totals().objects_until_ns, 0u);
+    CHECK_EQUAL(cut.reader().totals().objects_until_ns, 7000u);
+    CHECK_EQUAL(damaged.reader().totals().objects_until_ns, 0u);
+}
+
 /* Whatever lies there, it comes to an end, and what it wrote is a capture. */
 void test_anything_at_all() {
     for (unsigned seed = 0; seed < 12; seed++) {
@@ -663,6 +674,7 @@ const check_test TESTS[] = {TEST(threads_are_merged_by_time),
                             TEST(an_address_that_is_given_out_meanwhile),
                             TEST(a_realloc_that_never_came_back),
                             TEST(objects),
+                            TEST(objects_that_end),
                             TEST(classes),
                             TEST(an_object_and_a_block_at_one_address),
                             TEST(mappings),

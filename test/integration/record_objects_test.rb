@@ -91,6 +91,11 @@ class RecordObjectsTest < Minitest::Test
     return assert_equals_the_accounting unless RUBY_VERSION < "3.3"
 
     # The accounting gives up when the first Ractor comes, and the recording with it: before some classes have names.
+    # Whoever ends the recording or reads the capture is told.
+    said = /Ruby objects are recorded only up to .+: then the program began a Ractor/
+    assert_match(said, @err)
+    assert_match(said, objects.problems.join)
+    assert_match(said, Heapline::Capture.open(path("run.hlc")).notes.join)
     allocated = [counted(objects.summary.pid), recorded].map { |all| all.values.transpose.map(&:sum) }
     assert_equal(*allocated)
   end

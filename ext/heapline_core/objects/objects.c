@@ -224,6 +224,7 @@ HL_COLD static void give_up(const char *why) {
     hl_ruby.rb_remove_event_hook(born);
     hl_ruby.rb_remove_event_hook(died);
     hl_flight.header->objects_on = 0;
+    hl_record_objects_end();
     if (!hl_options.quiet) hl_say("objects are no longer counted: %s", why);
 }
 

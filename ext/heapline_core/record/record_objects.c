@@ -51,6 +51,17 @@ void hl_record_class_gone(uint32_t class) {
 
 /* ---- objects ---- */
 
+void hl_record_objects_end(void) {
+    if (!hl_recording()) return;
+    const struct hl_stay stay = hl_lane_enter(&hl_thread);
+    struct hl_recording *recording = stay.lane ? hl_recording_enter(stay.lane) : NULL;
+    if (recording) {
+        __atomic_store_n(&hl_ring.header->objects_end, hl_event_now(), __ATOMIC_RELEASE);
+        hl_recording_leave(recording);
+    }
+    hl_lane_leave(&hl_thread, stay);
+}
+
 void hl_record_object(struct hl_lane *lane, uintptr_t object, uint32_t bytes, uint32_t class,
                       const struct hl_object_class *known, uintptr_t caller, int with_ruby) {
     struct hl_recording *recording = hl_recording_enter(lane);

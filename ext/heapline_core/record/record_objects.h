@@ -19,5 +19,7 @@ void hl_record_object_moved(uintptr_t from, uintptr_t to, uint32_t bytes);
 /* A class has a name now; its number will be that of another class. With the guard entered, or in a hook. */
 void hl_record_class_named(uint32_t class, const struct hl_object_class *known);
 void hl_record_class_gone(uint32_t class);
+/* From now on objects are not seen: whoever reads the recording is told. With the guard entered, or in a hook. */
+void hl_record_objects_end(void);
 
 #endif

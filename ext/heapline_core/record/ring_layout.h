@@ -170,6 +170,8 @@ struct hl_ring_header {
     uint32_t command_length;
 
     uint32_t options; /* enum hl_ring_option, those that hold */
+
+    uint64_t objects_end; /* of `clock`: from then on no Ruby objects are recorded, though all else is; 0: they are */
 };
 
 /* Where each part begins; all are multiples of 64 KB. */

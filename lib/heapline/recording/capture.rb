@@ -5,6 +5,7 @@ require_relative "../extension"
 require_relative "native_names"
 require_relative "sites"
 require_relative "../errors"
+require_relative "missing"
 require_relative "model"
 
 module Heapline
@@ -31,7 +32,7 @@ module Heapline
 
     # What a recording without room for all events means: Array of String, empty where nothing was lost. count: events.
     def self.losses(count)
-      count.positive? ? ["#{count} events were lost while it was recorded: live figures may be too high"] : []
+      count.positive? ? [Recording::Missing.events(count)] : []
     end
 
     # The path as it was given.
@@ -65,14 +66,15 @@ module Heapline
     # Array of String: what could not be read, and what was lost.
     def problems
       unknown = @native.counts[5]
-      [*@native.problems, *Capture.losses(@native.counts[3]),
+      [*@native.problems, *Capture.losses(@native.counts[3]), *(objects_end if objects?),
        *("#{unknown} blocks ended that were never seen to begin: their birth is in what could not be read" if
          unknown.positive?)]
     end
 
-    # Array of String: what is not told, though nothing was lost: libraries that are not there any more.
+    # Array of String: what is not told, though nothing was lost: libraries that are not there any more, and in what is
+    # told of blocks the objects that were not recorded.
     def notes
-      native_names.notes
+      [*(objects_end unless objects?), *native_names.notes]
     end
 
     # Recording::Summary. groups: with what its lines, gems … came to? Of a large capture they take as long as all else.
@@ -168,6 +170,12 @@ module Heapline
     end
 
     private
+
+    # A sentence where objects ended to be recorded before what was chosen ends; else nil.
+    def objects_end
+      ended = @native.totals&.fetch(:objects_until_ns) || 0
+      Recording::Missing.objects(ended.fdiv(NANOSECONDS)) if ended.positive? && @filter.reaches?(ended)
+    end
 
     def origin
       header = @native.header

@@ -75,7 +75,7 @@ module Heapline
       def notes(captures)
         %i[problems notes].flat_map do |kind|
           captures.flat_map(&kind).uniq.first(8)
-        end.map { |text| Inert.text(text) }
+        end.uniq.map { |text| Inert.text(text) }
       end
     end
 

@@ -8,15 +8,16 @@ module Heapline
     # the capture has; lost: events that found no room in the ring; dropped: events that could not be written, and
     # errno: why (0: nothing is wrong); elapsed_ns: how long the recording took; waited_ns: how long the program's
     # threads, all together, waited for it; stacks_refused: how often a frame or a stack found no room in its table (0:
-    # no stack was cut). Frozen.
+    # no stack was cut); objects_until_ns: after how long Ruby objects ended to be recorded, as Ruby did not tell of
+    # them any more (0: they did not). Frozen.
     # @api public
     Result = Struct.new(:path, :pid, :ending, :events, :bytes, :lost, :dropped, :errno, :elapsed_ns, :waited_ns,
-                        :stacks_refused, keyword_init: true) do
+                        :stacks_refused, :objects_until_ns, keyword_init: true) do
       include Frozen
 
       # Is every event in the capture, with its whole stack?
       def whole?
-        missing.zero? && stacks_refused.zero?
+        missing.zero? && stacks_refused.zero? && objects_until_ns.zero?
       end
 
       # Events that are not in the capture.

@@ -3,6 +3,7 @@
 require "shellwords"
 require_relative "../terminal/inert"
 require_relative "../figures/units"
+require_relative "missing"
 
 module Heapline
   class Recording
@@ -30,6 +31,7 @@ module Heapline
         lost = result.missing
         text << "; #{Units.count(lost)} events were lost: #{why(result)}" if lost.positive?
         text << "; stacks were cut: there are too many different ones" if result.stacks_refused.positive?
+        text << "; #{Missing.objects(result.objects_until_ns / 1e9)}" if result.objects_until_ns.positive?
         text
       end
 

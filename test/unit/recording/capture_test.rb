@@ -233,12 +233,54 @@ module Heapline
       end
     end
 
+    # As by line, a row of its own: else the rows of a tree lack it.
+    def test_what_has_no_stack_is_in_the_tree
+      builder = Captures::Builder.new
+      builder.birth(0, 200, [])
+      builder.end(2_000_000, builder.birth(1_000_000, 10, [["A#a", "/app/a.rb", 7]]))
+      Captures.file(builder.to_s) do |path|
+        capture = Capture.open(path)
+        { allocated: [[1, 200], [1, 10]], freed: [[1, 10]], live: [[1, 200]] }.each do |metric, wanted|
+          Capture::DIRECTIONS.each do |direction|
+            root = capture.tree(metric: metric, direction: direction)
+            assert_equal [0, wanted.sum(&:last)], [root.own_bytes, root.bytes]
+            assert_equal(wanted, root.children.map { |node| [node.own_count, node.own_bytes] })
+            assert_equal "(unknown)", root.children.first.frame.name
+          end
+        end
+      end
+    end
+
+    def objects_until(seconds, &)
+      builder = Captures::Builder.new
+      builder.object(1_000_000, 40, "Foo", [["A#a", "/app/a.rb", 7]])
+      builder.birth(3_000_000_000, 10, [])
+      totals = { "time_ns" => 3_000_000_000, "lost" => 0, "ending" => "exit 0",
+                 "objects_until_ns" => (seconds * 1e9).to_i }
+      Captures.file(builder.to_s(totals: totals), &)
+    end
+
+    # What is told of blocks is whole all the same.
+    def test_objects_that_were_not_recorded_to_the_end
+      objects_until(2) do |path|
+        said = ["Ruby objects are recorded only up to 2.0 s: then the program began a Ractor or ZJIT, with which " \
+                "this Ruby does not tell of them; their figures lack what came later, live ones may be too high"]
+        objects = Capture.open(path, objects: true)
+        assert_equal [said, []], [objects.problems, objects.notes]
+        blocks = Capture.open(path)
+        assert_equal [[], said], [blocks.problems, blocks.notes]
+        assert_empty Capture.open(path, objects: true, to: 2).problems
+      end
+      objects_until(0) { |path| assert_empty Capture.open(path, objects: true).problems }
+    end
+
     def rows(frames)
       frames.map { |frame| [frame.label, frame.path, frame.lineno, frame.library, frame.offset] }
     end
 
-    # figures: Hash of stack => [count, bytes]
+    # figures: Hash of stack => [count, bytes]. What has no stack is in a frame that is not known.
     def assert_tree(figures, root)
+      figures = figures.transform_keys { |stack| stack.empty? ? [[nil] * 5] : stack }
       found = {}
       waiting = [[root, []]]
       until waiting.empty?
@@ -536,7 +578,7 @@ module Heapline
       builder.birth(0, 8, [], thread: "main", tag: "a")
       Captures.file(builder.to_s) do |path|
         assert_match(/no thread x.*there are main/, assert_raises(Error) { Capture.open(path, thread: "x") }.message)
-        assert_match(/no tag x.*there are a/, assert_raises(Error) { Capture.open(path, tag: "x") }.message)
+        assert_match(/no tag x.*there are \(no tag\), a/, assert_raises(Error) { Capture.open(path, tag: "x") }.message)
         assert_equal 1, Capture.open(path, thread: "100").sums.allocations
       end
     end
@@ -559,7 +601,8 @@ end
 
 class CaptureLossesTest < Minitest::Test
   def test_what_was_lost
-    assert_equal ["7 events were lost while it was recorded: live figures may be too high"], Heapline::Capture.losses(7)
+    assert_equal ["7 events were lost while it was recorded: all figures lack them, and live and peak figures may " \
+                  "also be too high"], Heapline::Capture.losses(7)
   end
 
   def test_nothing_was_lost

@@ -7,7 +7,7 @@ module Heapline
   class Recording
     class ResultTest < Minitest::Test
       def result(**fields)
-        Result.new(lost: 0, dropped: 0, stacks_refused: 0, elapsed_ns: 1_500_000_000, **fields)
+        Result.new(lost: 0, dropped: 0, stacks_refused: 0, objects_until_ns: 0, elapsed_ns: 1_500_000_000, **fields)
       end
 
       def test_a_whole_one
@@ -21,6 +21,7 @@ module Heapline
         refute_predicate result(lost: 1), :whole?
         refute_predicate result(dropped: 1), :whole?
         refute_predicate result(stacks_refused: 1), :whole?
+        refute_predicate result(objects_until_ns: 1), :whole?
       end
     end
   end

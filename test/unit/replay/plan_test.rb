@@ -62,7 +62,8 @@ class PlanFileTest < Minitest::Test
     builder.mark(3000, :lost, 12)
     File.binwrite(file, builder.to_s)
     told = Tempfile.create { |plan| PlanFile.make(file, plan) }
-    assert_equal ["12 events were lost while it was recorded: live figures may be too high"], told
+    assert_equal ["12 events were lost while it was recorded: all figures lack them, and live and peak figures " \
+                  "may also be too high"], told
   end
 
   private
