@@ -32,7 +32,7 @@ void hl_record_wish_refused(uint32_t drain) {
     char path[600];
     const char *directory = hl_flight_wanted_directory();
     if (!directory || hl_fit(path, sizeof(path), "%s/%u.refused", directory, drain)) return;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd >= 0) close(fd);
 }
 
