@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "injector.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "machine.h"
@@ -21,7 +24,9 @@ enum {
     ROOM = 64 * 1024,      /* of stack, for what is called */
     SCANNED = 1024 * 1024, /* of stack, for handlers */
     CHUNK_WORDS = 4096,
-    EXIT_BYTES = 48 /* behind whose begin its call of all handlers returns */
+    EXIT_BYTES = 48, /* behind whose begin its call of all handlers returns */
+    LOWEST = PAGE,   /* address of data */
+    LONGEST_RUN_NS = 2000000000
 };
 static const uint64_t ALL_SIGNALS = ~(uint64_t)0;
 
@@ -31,6 +36,7 @@ struct work {
     struct rbhl_frame frame;
     uint64_t words[CHUNK_WORDS + RBHL_FRAME_CONTEXT];
     uint64_t stopped_ns;
+    int keeps_time;
 };
 
 static size_t read_memory(pid_t thread, uint64_t address, void *to, size_t bytes) {
@@ -41,7 +47,19 @@ static size_t read_memory(pid_t thread, uint64_t address, void *to, size_t bytes
 
 /* ---- is it a safe place (I3) ---- */
 
-/* Those in which no allocator and no loader waits. Their locks are futexes, of another kind. */
+/* Their locks are futexes, of another kind than this one. */
+static int is_no_lock(const struct user_regs_struct *registers) {
+    return (rbhl_call_second(registers) & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+}
+
+/* A call that the kernel resumes is a sleep, poll or a futex's, and where the code does not tell which, its arguments
+ * must not be those of a lock. */
+static int resumes_safely(const struct user_regs_struct *registers) {
+    const uint64_t first = rbhl_call_first(registers);
+    return first < LOWEST || first > INTPTR_MAX || (rbhl_call_second(registers) & FUTEX_CMD_MASK) != FUTEX_WAIT;
+}
+
+/* Those in which no allocator and no loader waits. */
 static int waits_safely(const struct user_regs_struct *registers) {
     static const short calls[] = {HL_OLDER_WAITS SYS_read,
                                   SYS_ppoll,
@@ -56,7 +74,8 @@ static int waits_safely(const struct user_regs_struct *registers) {
                                   SYS_nanosleep,
                                   SYS_clock_nanosleep};
     const long number = hl_call_number(registers);
-    if (number == SYS_futex) return (rbhl_call_second(registers) & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
+    if (number == SYS_futex) return is_no_lock(registers);
+    if (number == SYS_restart_syscall) return rbhl_keeps_time(registers) && resumes_safely(registers);
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
         if (calls[i] == number) return 1;
     return 0;
@@ -129,9 +148,11 @@ static enum rbhl_injected enter(struct work *work) {
     int failed = rbhl_thread_read(asked->thread, &work->state);
     if (failed) return failed == -EAGAIN ? RBHL_INJECT_UNSAFE : of_error(-failed);
     if (is_replaced(asked)) return RBHL_INJECT_REPLACED;
-    registers = work->state.registers;
-    const enum rbhl_place place = rbhl_place(asked->thread, &registers);
+    const enum rbhl_place place = rbhl_place(asked->thread, &work->state.registers);
     const int is_in_call = place != RBHL_RUNS, waits = place == RBHL_WAITS;
+    if (waits) rbhl_name_call(asked->thread, &work->state.registers);
+    registers = work->state.registers;
+    work->keeps_time = waits && rbhl_keeps_time(&registers) && hl_call_number(&registers) != SYS_futex;
     if (is_in_call ? !asked->system_call && !waits_safely(&registers) : is_avoided(asked, rbhl_pc(&registers)))
         return RBHL_INJECT_UNSAFE;
     if (rbhl_has_signal(asked->thread) || is_in_handler_or_end(work)) return RBHL_INJECT_UNSAFE;
@@ -155,6 +176,60 @@ enum rbhl_injected rbhl_enter(const struct rbhl_injection *injection) {
     return enter(&work);
 }
 
+/* ---- the rest of its time (I6) ---- */
+
+/* Its next stop, 0, or -1: none came in time. */
+static int run(struct work *work, int *status, uint64_t limit) {
+    const struct timespec pause = {0, 20000};
+    pid_t found = 0;
+    const int number = *status >> 16 || WSTOPSIG(*status) == (SIGTRAP | 0x80) ? 0 : WSTOPSIG(*status);
+    if (ptrace(PTRACE_SYSCALL, work->asked->thread, NULL, (void *)(uintptr_t)number)) return -1;
+    while ((found = waitpid(work->asked->thread, status, __WALL | WNOHANG)) == 0 && rbhl_now() < limit)
+        nanosleep(&pause, NULL);
+    return found == work->asked->thread && WIFSTOPPED(*status) ? 0 : -1;
+}
+
+/* What is called may have changed where the thread goes on. */
+static int is_as_built(const struct work *work) {
+    static uint8_t now[sizeof(work->frame.image)];
+    return read_memory(work->asked->thread, work->frame.address, now, work->frame.bytes) == work->frame.bytes &&
+           !memcmp(now, work->frame.image, work->frame.bytes);
+}
+
+/* The thread is about to enter rt_sigreturn, which would do the same but for the rest of the time. The last step is the
+ * one from which on it is not done. */
+static void resume(struct work *work) {
+    const pid_t thread = work->asked->thread;
+    struct iovec vectors = {work->state.vectors, work->state.vector_bytes};
+    struct user_regs_struct registers = work->state.registers;
+    rbhl_resume_call(&registers);
+    if (ptrace(PTRACE_SETREGSET, thread, (void *)(uintptr_t)NT_X86_XSTATE, &vectors)) return;
+    if (ptrace(PTRACE_SETSIGMASK, thread, (void *)(uintptr_t)sizeof(ALL_SIGNALS), &work->state.signal_mask)) return;
+    rbhl_registers_write(thread, &registers);
+}
+
+/* Follow the thread to the end of what it was set to. Whenever the tracer ends, its call begins anew. */
+static void see_it_back(struct work *work, int *status) {
+    const uint64_t limit = rbhl_now() + LONGEST_RUN_NS;
+    struct user_regs_struct registers;
+    if (ptrace(PTRACE_SETOPTIONS, work->asked->thread, NULL, (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD)) return;
+    while (!run(work, status, limit)) {
+        const uint64_t stopped = rbhl_now();
+        if (*status >> 16) return;
+        if (WSTOPSIG(*status) == (SIGTRAP | 0x80)) {
+            if (rbhl_registers_read(work->asked->thread, &registers)) return;
+            if (rbhl_is_returning(&registers, work->frame.address)) {
+                if (is_as_built(work)) resume(work);
+                *status = PTRACE_EVENT_STOP << 16 | SIGTRAP << 8 | 0x7f; /* no signal goes with it */
+                work->stopped_ns += rbhl_now() - stopped;
+                return;
+            }
+        }
+        work->stopped_ns += rbhl_now() - stopped;
+    }
+    *status = 0;
+}
+
 static int inject(void *argument) {
     struct work *work = argument;
     int status;
@@ -163,8 +238,9 @@ static int inject(void *argument) {
     const int failed = rbhl_trace_stop(work->asked->thread, &status);
     if (failed && failed != -EAGAIN) return (int)of_error(-failed);
     const enum rbhl_injected done = failed ? RBHL_INJECT_UNSAFE : enter(work);
-    rbhl_trace_let_go(work->asked->thread, status);
     work->stopped_ns = rbhl_now() - before;
+    if (done == RBHL_INJECTED && work->keeps_time) see_it_back(work, &status);
+    rbhl_trace_let_go(work->asked->thread, status);
     return (int)done;
 }
 

@@ -14,7 +14,10 @@
  * I4  What is called is still there: the process has not begun another program since its code was looked for. The
  *     memory that was opened before that is then gone.
  * I5  Signals wait while the function runs. The system call is made again as the kernel would have; what the kernel
- *     does not resume (epoll_wait, a time that is relative) begins anew.
+ *     does not resume (epoll_wait, a socket's timeout) begins anew.
+ * I6  Of a sleep and of poll the kernel keeps the rest of the time until rt_sigreturn. So the tracer follows the thread
+ *     to the entry of that, for two seconds at most, and there sets it, in one step, to restart_syscall instead. A
+ *     thread that it does not see there, and on 64-bit ARM each, begins the call anew with its whole time.
  */
 #ifndef RBHL_INJECTOR_H
 #define RBHL_INJECTOR_H

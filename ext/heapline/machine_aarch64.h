@@ -22,7 +22,10 @@ static inline uint64_t rbhl_pc(const struct user_regs_struct *registers) {
 static inline uint64_t rbhl_stack(const struct user_regs_struct *registers) {
     return registers->sp;
 }
-/* The second argument, and what it returned, of a system call. */
+/* The first two arguments, and what it returned, of a system call. */
+static inline uint64_t rbhl_call_first(const struct user_regs_struct *registers) {
+    return registers->regs[0];
+}
 static inline uint64_t rbhl_call_second(const struct user_regs_struct *registers) {
     return registers->regs[1];
 }
@@ -39,6 +42,35 @@ static inline enum rbhl_place rbhl_place(pid_t thread, const struct user_regs_st
     if (process_vm_readv(thread, &here, 1, &there, 1, 0) != (ssize_t)sizeof(code)) return RBHL_RUNS;
     if (code[1] == RBHL_SYSTEM_CALL) return RBHL_WAITS;
     return code[0] == RBHL_SYSTEM_CALL && rbhl_call_returned(registers) == -EINTR ? RBHL_WAITED_ON : RBHL_RUNS;
+}
+
+/* The number of the system call that restart_syscall makes again, by the code before it (mov x8, number); -1: that does
+ * not tell it. */
+static inline long rbhl_call_before(pid_t thread, const struct user_regs_struct *registers) {
+    enum { BEFORE = 4, MOVE = 0x52800008, FIXED = 0x7fe0001f, NUMBER = 0xffff };
+    uint32_t code[BEFORE];
+    const struct iovec here = {code, sizeof(code)},
+                       there = {(void *)(uintptr_t)(registers->pc - sizeof(code)), sizeof(code)};
+    if (process_vm_readv(thread, &here, 1, &there, 1, 0) != (ssize_t)sizeof(code)) return -1;
+    for (int i = BEFORE - 1; i >= 0; i--)
+        if ((code[i] & FIXED) == MOVE) return code[i] >> 5 & NUMBER;
+    return -1;
+}
+static inline void rbhl_set_call_number(struct user_regs_struct *registers, long number) {
+    registers->regs[8] = (unsigned long long)number;
+}
+
+/* What the kernel keeps of the call's time cannot be seen here: it begins anew. */
+static inline int rbhl_keeps_time(const struct user_regs_struct *registers) {
+    (void)registers;
+    return 0;
+}
+static inline int rbhl_is_returning(const struct user_regs_struct *registers, uint64_t frame) {
+    (void)registers, (void)frame;
+    return 0;
+}
+static inline void rbhl_resume_call(struct user_regs_struct *registers) {
+    (void)registers;
 }
 
 /* The machine is as at the beginning of a function. */

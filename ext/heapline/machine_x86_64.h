@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 
 enum { RBHL_USER_CODE = 0x33, RBHL_USER_STACK = 0x2b };
@@ -21,7 +24,10 @@ static inline uint64_t rbhl_pc(const struct user_regs_struct *registers) {
 static inline uint64_t rbhl_stack(const struct user_regs_struct *registers) {
     return registers->rsp;
 }
-/* The second argument, and what it returned, of a system call. */
+/* The first two arguments, and what it returned, of a system call. */
+static inline uint64_t rbhl_call_first(const struct user_regs_struct *registers) {
+    return registers->rdi;
+}
 static inline uint64_t rbhl_call_second(const struct user_regs_struct *registers) {
     return registers->rsi;
 }
@@ -38,6 +44,35 @@ static inline enum rbhl_place rbhl_place(pid_t thread, const struct user_regs_st
     for (size_t i = 0; i < sizeof(interrupted) / sizeof(*interrupted); i++)
         if ((long)registers->rax == interrupted[i]) return RBHL_WAITS;
     return RBHL_RUNS;
+}
+
+/* The number of the system call that restart_syscall makes again, by the code before it (mov number, %eax; syscall);
+ * -1: that does not tell it. */
+static inline long rbhl_call_before(pid_t thread, const struct user_regs_struct *registers) {
+    uint8_t code[7];
+    int32_t number;
+    const struct iovec here = {code, sizeof(code)},
+                       there = {(void *)(uintptr_t)(registers->rip - sizeof(code)), sizeof(code)};
+    if (process_vm_readv(thread, &here, 1, &there, 1, 0) != (ssize_t)sizeof(code)) return -1;
+    memcpy(&number, code + 1, sizeof(number));
+    return code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05 ? number : -1;
+}
+static inline void rbhl_set_call_number(struct user_regs_struct *registers, long number) {
+    registers->orig_rax = (unsigned long long)number;
+}
+
+/* Does the kernel keep the rest of the call's time, for restart_syscall? */
+static inline int rbhl_keeps_time(const struct user_regs_struct *registers) {
+    return (long)registers->rax == -516;
+}
+/* The thread is stopped where it enters a system call, and its stack pointer is this: is that rt_sigreturn? */
+static inline int rbhl_is_returning(const struct user_regs_struct *registers, uint64_t frame) {
+    return (long)registers->orig_rax == SYS_rt_sigreturn && registers->rsp == frame + sizeof(uint64_t);
+}
+/* In the place of the system call that it is about to enter, the interrupted one goes on. */
+static inline void rbhl_resume_call(struct user_regs_struct *registers) {
+    registers->orig_rax = (unsigned long long)-1;
+    hl_call_again(registers, SYS_restart_syscall);
 }
 
 /* The kernel begins nothing again; the machine is as at the beginning of a function. What it returns to lies on its

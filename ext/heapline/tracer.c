@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine.h"
+
 enum { LONGEST_S = 5, STATUS_BYTES = 8192, IN_KERNEL_NS = 100000000 };
 
 static const struct timespec PAUSE = {0, 20000};
@@ -46,6 +48,12 @@ int rbhl_registers_read(pid_t thread, struct user_regs_struct *registers) {
 int rbhl_registers_write(pid_t thread, struct user_regs_struct *registers) {
     struct iovec all = {registers, sizeof(*registers)};
     return ptrace(PTRACE_SETREGSET, thread, (void *)NT_PRSTATUS, &all) ? -1 : 0;
+}
+
+void rbhl_name_call(pid_t thread, struct user_regs_struct *registers) {
+    if (hl_call_number(registers) != SYS_restart_syscall) return;
+    const long number = rbhl_call_before(thread, registers);
+    if (number >= 0) rbhl_set_call_number(registers, number);
 }
 
 static unsigned long long mask_of(const char *status, const char *name) {

@@ -43,6 +43,9 @@ void rbhl_trace_let_go(pid_t thread, int status);
 /* 0, or -1 and errno. */
 int rbhl_registers_read(pid_t thread, struct user_regs_struct *registers);
 int rbhl_registers_write(pid_t thread, struct user_regs_struct *registers);
+/* The thread waits in a system call. One that was stopped before is in restart_syscall, as the kernel calls the rest of
+ * what it was in: name that, if its code tells it. */
+void rbhl_name_call(pid_t thread, struct user_regs_struct *registers);
 /* Is a signal on its way that is to end its wait? */
 int rbhl_has_signal(pid_t thread);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 
@@ -75,6 +76,8 @@ static enum rbhl_visit enter(pid_t pid, const struct hl_visit_door *door) {
     if (rbhl_registers_read(pid, &registers)) return of_error(errno);
     if (rbhl_place(pid, &registers) != RBHL_WAITS || is_inside(&registers, door) || rbhl_has_signal(pid))
         return RBHL_VISIT_RUNS;
+    rbhl_name_call(pid, &registers);
+    if (hl_call_number(&registers) == SYS_restart_syscall && !rbhl_keeps_time(&registers)) return RBHL_VISIT_RUNS;
     if (process_vm_writev(pid, &here, 1, &there, 1, 0) != (ssize_t)sizeof(registers)) return RBHL_VISIT_NO_DOOR;
     rbhl_enter_function(&registers, door->enter, (door->stack + door->stack_bytes) & ~(uint64_t)63, 0);
     return rbhl_registers_write(pid, &registers) ? of_error(errno) : RBHL_VISITED;
