@@ -50,6 +50,7 @@ void Analysis::fetch(const Event &later, const Event &sooner) {
 
 /* What happened before the query's time is passed over, but the generation goes on. */
 void Analysis::event(const Event &event) {
+    if (waits_ && event.kind != Kind::remains) settle();
     end_ns_ = std::max(end_ns_, event.time_ns);
     if (event.kind == Kind::gc_enter || event.kind == Kind::gc_exit) pause(event);
     if (event.time_ns < query_.from_ns) {
@@ -62,6 +63,15 @@ void Analysis::event(const Event &event) {
         if (query_.objects && is_object(event.kind)) object(event);
         if (is_mark(event.kind)) mark(event);
         return;
+    }
+    if (event.kind == Kind::munmap || event.kind == Kind::vanish) {
+        ending_ = event;
+        waits_ = true;
+        return;
+    }
+    if (event.kind == Kind::remains && waits_) {
+        births_++;
+        return rests_.push_back(event);
     }
     if (has_block(event.kind)) end(event);
     if (allocates(event.kind))
@@ -125,7 +135,7 @@ void Analysis::birth(const Event &event) {
     bool suited = suits(event);
     if (suited) calls_[static_cast<size_t>(event.kind)].add(event.size);
     if (!suited || is_mapping(event.kind) != query_.mappings) {
-        blocks_[event.block] = {event.size, suited ? OTHER : NOBODY, generation_};
+        blocks_[event.block] = {event.size, false, suited ? OTHER : NOBODY, generation_};
         return;
     }
     uint32_t number = context(event);
@@ -136,7 +146,7 @@ void Analysis::birth(const Event &event) {
     sums_.allocated.add(event.size);
     sums_.live.add(event.size);
     sizes_[bits(event.size)].add(event.size);
-    blocks_[event.block] = {event.size, number + 1, generation_};
+    blocks_[event.block] = {event.size, false, number + 1, generation_};
     if (watcher_) watcher_->birth(event.block, event.size, event.time_ns);
     Timeline::Span &span = timeline_.at(end_ns_);
     span.allocations++;
@@ -156,32 +166,60 @@ void Analysis::note_live() {
     }
 }
 
-/* Of the block that an end or a change names, or of one whose end was lost and whose number is used again. */
-void Analysis::end(const Event &event) {
-    Block none = {0, 0, 0}, &block = event.block < blocks_.size() ? blocks_[event.block] : none;
+/* The rest of a mapping is no new one: it has the birth and the context of the whole, and the first part its count. */
+void Analysis::settle() {
+    waits_ = false;
+    uint64_t kept = 0;
+    for (const Event &rest : rests_) kept += rest.size;
+    Block whole = ending_.block < blocks_.size() ? blocks_[ending_.block] : Block{};
+    end(ending_, kept);
+    for (const Event &rest : rests_) {
+        if (rest.block >= blocks_.size()) blocks_.resize(rest.block + 1);
+        blocks_[rest.block] = whole;
+        blocks_[rest.block].size = rest.size;
+        whole.is_part = 1;
+    }
+    rests_.clear();
+}
+
+/* Of the block that an end or a change names, or of one whose end was lost and whose number is used again. kept: bytes
+ * of it that rests_ have. */
+void Analysis::end(const Event &event, uint64_t kept) {
+    Block none = {}, &block = event.block < blocks_.size() ? blocks_[event.block] : none;
     Block ended = block;
     block.context = 0;
     if (!ended.context) unknown_ends_ += !is_birth(event.kind) && event.kind != Kind::object && !query_.from_ns;
     if (!ended.context || ended.context == NOBODY) return;
-    if (is_end(event.kind)) calls_[static_cast<size_t>(event.kind)].add(ended.size);
+    const uint64_t size = ended.size - std::min<uint64_t>(kept, ended.size), blocks = !kept && !ended.is_part;
+    if (is_end(event.kind)) calls_[static_cast<size_t>(event.kind)].add(size);
     if (ended.context == OTHER) return;
     Context &context = contexts_[ended.context - 1];
     note_peak(context);
-    context.sums.live.remove(ended.size);
-    sums_.live.remove(ended.size);
+    context.sums.live.remove(size, blocks);
+    sums_.live.remove(size, blocks);
     uint32_t age = generation_ - ended.generation;
-    ages_[bits(age)].add(ended.size);
+    ages_[bits(age)].add(size, blocks);
     if (age <= 1) {
-        context.sums.temporary.add(ended.size);
-        sums_.temporary.add(ended.size);
+        context.sums.temporary.add(size, blocks);
+        sums_.temporary.add(size, blocks);
     }
-    sums_.freed.add(ended.size);
-    if (!query_.objects) contexts_[this->context(event)].sums.freed.add(ended.size); /* nobody's line frees an object */
-    if (watcher_) watcher_->end(event.block, ended.context - 1, ended.size, event.time_ns, age <= 1);
+    sums_.freed.add(size, blocks);
+    if (!query_.objects)
+        contexts_[this->context(event)].sums.freed.add(size, blocks); /* nobody's line frees an object */
+    if (watcher_) tell_end(event, ended.context - 1, size, age <= 1);
     Timeline::Span &span = timeline_.at(end_ns_);
     span.frees++;
-    span.freed += ended.size;
+    span.freed += size;
     span.live = sums_.live.bytes;
+}
+
+void Analysis::tell_end(const Event &event, uint32_t context, uint64_t size, bool temporary) {
+    std::vector<uint32_t> rests;
+    for (const Event &rest : rests_) rests.push_back(rest.block);
+    if (rests.empty())
+        watcher_->end(event.block, context, size, event.time_ns, temporary);
+    else
+        watcher_->cut(event.block, context, size, event.time_ns, temporary, rests);
 }
 
 void Analysis::object(const Event &event) {
@@ -234,6 +272,7 @@ void Analysis::pause(const Event &event) {
 }
 
 void Analysis::finish() {
+    if (waits_) settle();
     for (Context &context : contexts_) note_peak(context);
     if (reader_.finished()) {
         uint64_t end = std::min(reader_.totals().time_ns, query_.to_ns);

@@ -41,12 +41,13 @@ struct Query {
 struct Figures {
     uint64_t count = 0, bytes = 0;
 
-    void add(uint64_t size) {
-        count++;
+    /* blocks: 0 where it is a part of one that is counted elsewhere. */
+    void add(uint64_t size, uint64_t blocks = 1) {
+        count += blocks;
         bytes += size;
     }
-    void remove(uint64_t size) {
-        count--;
+    void remove(uint64_t size, uint64_t blocks = 1) {
+        count -= blocks;
         bytes -= size;
     }
     void add(const Figures &more) {
@@ -77,6 +78,9 @@ class Watcher {
     virtual void end(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary) = 0;
     /* An object moved into another slot. */
     virtual void resize(uint64_t block, uint32_t context, uint64_t before, uint64_t after, uint64_t time_ns) = 0;
+    /* Of a mapping so many bytes end; what remains of it are these blocks, of which the first one counts as it did. */
+    virtual void cut(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary,
+                     const std::vector<uint32_t> &rests) = 0;
     /* It lived on. */
     virtual void rest(uint64_t block, uint32_t context, uint64_t size) = 0;
 };
@@ -149,9 +153,9 @@ class Analysis {
     static const uint32_t NOBODY = UINT32_MAX, OTHER = UINT32_MAX - 1;
 
     struct Block {
-        uint64_t size;
-        uint32_t context;    /* plus 1; 0: no block */
-        uint32_t generation; /* of birth */
+        uint64_t size : 63, is_part : 1; /* is_part: of a mapping that was cut, and another part counts as the block */
+        uint32_t context;                /* plus 1; 0: no block */
+        uint32_t generation;             /* of birth */
     };
     struct Recent {
         uint32_t thread, tag, klass, context; /* context: plus 1 */
@@ -160,7 +164,9 @@ class Analysis {
     void fetch(const Event &later, const Event &sooner);
     void event(const Event &event);
     void birth(const Event &event);
-    void end(const Event &event);
+    void end(const Event &event, uint64_t kept = 0);
+    void settle();
+    void tell_end(const Event &event, uint32_t context, uint64_t size, bool temporary);
     void object(const Event &event);
     void resize(const Event &event);
     void mark(const Event &event);
@@ -180,6 +186,10 @@ class Analysis {
     uint64_t births_ = 0;
 
     Column<Block> blocks_; /* by number */
+    /* An end that may be one of a part: what remains is told behind it. */
+    Event ending_ = {};
+    bool waits_ = false;
+    std::vector<Event> rests_;
     std::vector<Context> contexts_;
     std::vector<Recent> recent_;   /* by stack */
     std::vector<uint32_t> places_; /* an open table by stack, thread and tag: contexts, plus 1 */

@@ -78,6 +78,18 @@ void Cells::resize(uint64_t block, uint32_t context, uint64_t before, uint64_t a
     born_[block].moved = true;
 }
 
+void Cells::cut(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary,
+                const std::vector<uint32_t> &rests) {
+    Place born = born_[block], part = born;
+    part.moved = true;
+    add(part, context, size, tick(now(time_ns)), temporary);
+    for (uint32_t rest : rests) {
+        if (rest >= born_.size()) born_.resize(rest + 1);
+        born_[rest] = born;
+        born.moved = true;
+    }
+}
+
 void Cells::rest(uint64_t block, uint32_t context, uint64_t size) {
     add(born_[block], context, size, LIVES, false);
 }

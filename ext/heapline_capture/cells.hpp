@@ -30,6 +30,8 @@ class Cells : public Watcher {
     void birth(uint64_t block, uint64_t size, uint64_t time_ns) override;
     void end(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary) override;
     void resize(uint64_t block, uint32_t context, uint64_t before, uint64_t after, uint64_t time_ns) override;
+    void cut(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary,
+             const std::vector<uint32_t> &rests) override;
     void rest(uint64_t block, uint32_t context, uint64_t size) override;
 
     uint64_t width_ns() const {

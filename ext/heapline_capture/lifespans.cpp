@@ -15,9 +15,13 @@ class Pass {
     void event(const Event &event) {
         if (event.time_ns > latest_) latest_ = event.time_ns;
         if (event.kind == Kind::gc_start) generation_++;
+        if (event.kind != Kind::remains) cut_ = {0, 0};
+        const bool cuts = event.kind == Kind::munmap || event.kind == Kind::vanish;
+        if (cuts && event.block < blocks_.size()) cut_ = blocks_[event.block];
         if (query_.objects ? is_object(event.kind) && event.kind != Kind::object_resized : has_block(event.kind))
             end(event.block);
         if (begins(event.kind, query_.objects)) birth(event.block);
+        if (event.kind == Kind::remains && !query_.objects) live_on(event.block);
     }
 
     Column<uint64_t> finish() {
@@ -41,6 +45,13 @@ class Pass {
         blocks_[block] = {++births_, now()};
     }
 
+    /* The rest of a mapping lives on, with the birth of the whole. */
+    void live_on(uint32_t block) {
+        if (!cut_.birth) return;
+        bits_[(cut_.birth - 1) / 64] &= ~(uint64_t{1} << (cut_.birth - 1) % 64);
+        blocks_[block] = cut_;
+    }
+
     void end(uint32_t number) {
         if (number >= blocks_.size() || !blocks_[number].birth) return;
         uint64_t age = now() - blocks_[number].since, birth = blocks_[number].birth - 1;
@@ -52,6 +63,7 @@ class Pass {
     const bool milliseconds_;
     uint64_t latest_ = 0, generation_ = 0, births_ = 0;
     Column<Block> blocks_;
+    Block cut_ = {0, 0}; /* a mapping that has just ended, perhaps not all of it */
     Column<uint64_t> bits_;
 };
 

@@ -39,6 +39,16 @@ void Moments::resize(uint64_t block, uint32_t context, uint64_t before, uint64_t
     birth(block, after, time_ns);
 }
 
+void Moments::cut(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary,
+                  const std::vector<uint32_t> &rests) {
+    const uint8_t born = born_[block];
+    end(block, context, size, time_ns, temporary);
+    for (uint32_t rest : rests) {
+        if (rest >= born_.size()) born_.resize(rest + 1);
+        born_[rest] = born;
+    }
+}
+
 void Moments::move(uint64_t time_ns) {
     const unsigned now = spans_.at(time_ns);
     if (now == span_) return;

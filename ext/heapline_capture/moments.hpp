@@ -55,6 +55,8 @@ class Moments : public Watcher {
     void birth(uint64_t block, uint64_t size, uint64_t time_ns) override;
     void end(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary) override;
     void resize(uint64_t block, uint32_t context, uint64_t before, uint64_t after, uint64_t time_ns) override;
+    void cut(uint64_t block, uint32_t context, uint64_t size, uint64_t time_ns, bool temporary,
+             const std::vector<uint32_t> &rests) override;
     void rest(uint64_t, uint32_t, uint64_t) override {}
 
     /* By span. Nothing is watched any more. */

@@ -3,13 +3,13 @@
 # Captures with planted events, written by what docs/capture-format.md says and not by the code under test, and what is
 # true of them, found slowly.
 module Captures
-  KINDS = { malloc: 1, calloc: 2, realloc: 3, posix_memalign: 6, mmap: 10, resize: 14, remap: 15, free: 16, munmap: 18,
-            vanish: 19, free_older: 20, thread_start: 24, gc_start: 26, gc_end: 27, lost: 28,
+  KINDS = { malloc: 1, calloc: 2, realloc: 3, posix_memalign: 6, mmap: 10, remains: 13, resize: 14, remap: 15, free: 16,
+            munmap: 18, vanish: 19, free_older: 20, thread_start: 24, gc_start: 26, gc_end: 27, lost: 28,
             gc_enter: 29, gc_exit: 30, object: 22, object_freed: 23, object_resized: 31 }.freeze
-  BIRTHS = %i[malloc calloc realloc posix_memalign mmap].freeze
+  BIRTHS = %i[malloc calloc realloc posix_memalign mmap remains].freeze
   CHANGES = %i[resize remap].freeze
   ENDS = %i[free munmap vanish].freeze
-  MAPPINGS = %i[mmap remap munmap].freeze
+  MAPPINGS = %i[mmap remains remap munmap].freeze
   MASK = (1 << 64) - 1
 
   # time: ns; block: number; size: bytes; stack: Array of frames [label, path, line, library, offset], outermost first

@@ -200,6 +200,7 @@ module Heapline
       calls = sums.map do |(function, release), (count, bytes)|
         Recording::Call.new(function: function, release: release, calls: count, bytes: bytes)
       end
+      calls = calls.select(&:mapping?) if kind == :mappings
       calls.sort_by { |call| [call.mapping? ? 1 : 0, call.release ? 1 : 0, -call.bytes, -call.calls, call.function] }
     end
 

@@ -46,6 +46,36 @@ module Heapline
       each_random(mappings: true) { |capture, oracle| assert_equal oracle.sums(mappings: true), capture.sums.to_a }
     end
 
+    # 40 kB, of which the first page, then one in the middle, then what is behind that end.
+    def cut_mapping
+      builder = Captures::Builder.new
+      maker = [["make", "/app/make.rb", 1]]
+      first = builder.birth(0, 40_960, maker, kind: :mmap)
+      builder.end(1_000_000, first, kind: :munmap, stack: [["cut", "/app/cut.rb", 2]])
+      rest = builder.birth(1_000_000, 36_864, maker, kind: :remains)
+      5.times { builder.mark(1_500_000, :gc_start) }
+      builder.end(2_000_000, rest, kind: :munmap, stack: [["cut", "/app/cut.rb", 3]])
+      parts = [8192, 24_576].map { |size| builder.birth(2_000_000, size, maker, kind: :remains) }
+      builder.end(3_000_000, parts.last, kind: :munmap, stack: [["cut", "/app/cut.rb", 4]])
+      builder
+    end
+
+    def test_the_rest_of_a_mapping_is_not_born_again
+      Captures.file(cut_mapping.to_s) do |path|
+        capture = Capture.open(path, mappings: true)
+        assert_equal [1, 40_960, 1, 40_960, 1, 8192, 0, 4096, 0, 32_768], capture.sums.to_a
+        assert_equal([["mmap", 1, 40_960], ["munmap", 3, 32_768]], capture.summary.calls.map do |call|
+          [call.function, call.calls, call.bytes]
+        end)
+        assert_equal [1, 40_960, 1, 40_960, 1, 8192, 0, 4096, 0, 0], table(capture, :line)["/app/make.rb:1"]
+        assert_cells(capture, path, choice: { mappings: true })
+        # It lives as long as its last part.
+        assert_equal 40_960, Capture.open(path, mappings: true, lifespan: 5..).sums.bytes_allocated
+        assert_equal 0, Capture.open(path, mappings: true, lifespan: 0..1).sums.bytes_allocated
+        assert_equal 0, Capture.open(path).sums.bytes_allocated
+      end
+    end
+
     def test_by_thread_tag_and_line
       each_random do |capture, oracle|
         assert_equal oracle.by { |block| block.thread || "(unknown)" }, table(capture, :thread)
