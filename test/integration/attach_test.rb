@@ -323,6 +323,34 @@ class AttachTest < Minitest::Test
     assert_operator ends.count("killed"), :>=, 16
     ends_as_it_would(told)
   end
+
+  # The main thread waits in a C function, until the end of its input.
+  WAITING = <<~RUBY
+    require "fiddle"
+    wait = Fiddle::Function.new(Fiddle.dlopen(nil)["getchar"], [], Fiddle::TYPE_INT)
+    $stdout.sync = true
+    puts "ready"
+    wait.call
+    puts "on"
+    sleep
+  RUBY
+
+  def test_an_attach_that_waits_is_withdrawn_by_detach
+    fiddle = FlightRun::FIDDLE.map { |directory| "-I#{directory}" }
+    told = start_ready(nil, command: [RbConfig.ruby, *fiddle, program(WAITING)])
+    _, err, status = heapline("attach", "--timeout", "0.5", told.pid.to_s)
+    assert_equal 3, status.exitstatus
+    assert_match(/the command takes effect when that returns/, err)
+    assert_match(/\Athe attach that waited for #{told.pid} \(ruby[\d.]*\) is withdrawn: it is not counted\z/,
+                 session(told).detach)
+    assert_match(/is not counted/, heapline("detach", told.pid.to_s)[1])
+    told.input.close
+    assert_equal "on\n", told.output.gets
+    sleep 0.2
+    assert_nil Heapline::Accounting::FlightDirectory.new(environment).find(told.pid)
+    assert_match ATTACHED, session(told).attach({})
+    assert_match(/\Adetached from #{told.pid}/, session(told).detach)
+  end
 end
 
 # What cannot be attached is left alone, and the reason is said.

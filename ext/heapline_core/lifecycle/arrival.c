@@ -29,8 +29,9 @@ enum {
 static struct {
     char options[TEXT_BYTES];
     const char *frames;
-    uint64_t what;
+    uint64_t what; /* 0: it was withdrawn */
     pid_t pid;
+    int begun; /* it is carried out at this moment */
 } wish;
 
 /* ---- at the safe point ---- */
@@ -99,15 +100,17 @@ static int start(void) {
 
 static void carry_out(void) {
     const uint64_t before = hl_clock_ns(CLOCK_MONOTONIC);
+    __atomic_store_n(&wish.begun, 1, __ATOMIC_SEQ_CST);
     heapline_arrival.result = wish.what == HL_ARRIVAL_START ? start() : hl_lifecycle_stop();
     heapline_arrival.pause_ns = hl_clock_ns(CLOCK_MONOTONIC) - before;
+    __atomic_store_n(&wish.begun, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&heapline_arrival.answered, heapline_arrival.asked, __ATOMIC_RELEASE);
 }
 
 static void job(void *unused) {
     const int error = errno;
     (void)unused;
-    if (wish.pid == getpid()) carry_out(); /* else: a forked child, with its parent's job */
+    if (wish.pid == getpid() && wish.what) carry_out(); /* else: a forked child, with its parent's job */
     errno = error;
 }
 
@@ -165,6 +168,15 @@ static void answer_at_once(int result) {
     __atomic_store_n(&heapline_arrival.answered, ++heapline_arrival.asked, __ATOMIC_RELEASE);
 }
 
+/* A4. A job runs in the thread that came, which is here now: it has not begun, or has, but cannot begin meanwhile. Who
+ * waits for the answer gets that of this. */
+static void withdraw(void) {
+    if (wish.begun) return;
+    const int waits = is_at_work() && wish.what == HL_ARRIVAL_START;
+    if (waits) wish.what = 0;
+    answer_at_once(waits ? -ECANCELED : -ESRCH);
+}
+
 static int note(const char *text, uint64_t what) {
     const char *newline = strchr(text, '\n');
     const size_t length = strlen(text);
@@ -185,6 +197,7 @@ static int see_to_errand(uint32_t request) {
 /* With the guard entered. */
 static void come_alone(const char *text, uint64_t what) {
     if (is_at_work()) return; /* who asks waits for an answer, and gets the first one's */
+    if (what == HL_ARRIVAL_WITHDRAW) return answer_at_once(-ESRCH);
     if ((what & ((1u << HL_ARRIVAL_BITS) - 1)) == HL_ARRIVAL_ERRAND)
         return answer_at_once(see_to_errand((uint32_t)(what >> HL_ARRIVAL_BITS)));
     int failed = note(text, what);
@@ -203,7 +216,9 @@ void hl_arrival_come(const char *text, uint64_t what, void *frame, int interrupt
         hl_guard_leave(&hl_thread, saved);
     } else if (!hl_ruby.rb_postponed_job_register_one || !hl_ruby.ruby_native_thread_p() || vm_is_gone()) {
         answer_at_once(-ESRCH);
-    } else if (note(text, what) == 0) {
+    } else if (what == HL_ARRIVAL_WITHDRAW) {
+        withdraw();
+    } else if (!(is_at_work() && wish.begun) && note(text, what) == 0) {
         hl_ruby.rb_postponed_job_register_one(0, job, NULL);
         if (interrupted) bring_to_safe_point(frame);
     }

@@ -10,6 +10,8 @@
  *     Where no Ruby runs there are no safe points. The thread starts one of heapline's own, which does it while all
  *     others go on, and may wait for their locks.
  * A3  Who asked reads the answer from `heapline_arrival`: `answered` follows `asked`. One is served at a time.
+ * A4  A start that waits for its safe point can be withdrawn until it begins, in the thread that is to carry it out: at
+ *     once, with -ECANCELED for all who wait, or -ESRCH where none waits. What a thread of heapline's own does cannot.
  */
 #ifndef HL_ARRIVAL_H
 #define HL_ARRIVAL_H
@@ -18,7 +20,13 @@
 
 /* HL_ARRIVAL_ERRAND, where no Ruby runs: what the bits above HL_ARRIVAL_BITS ask for, as enum hl_request has them. Its
  * answer says that it was begun. */
-enum hl_arrival_what { HL_ARRIVAL_START = 1, HL_ARRIVAL_STOP = 2, HL_ARRIVAL_ERRAND = 3, HL_ARRIVAL_BITS = 8 };
+enum hl_arrival_what {
+    HL_ARRIVAL_START = 1,
+    HL_ARRIVAL_STOP = 2,
+    HL_ARRIVAL_ERRAND = 3,
+    HL_ARRIVAL_WITHDRAW = 4,
+    HL_ARRIVAL_BITS = 8
+};
 
 /* text: the options of a start, a newline, and code that shows the frames of the VM (lib/heapline/accounting). frame:
  * where the thread goes on, a ucontext_t; interrupted: there it makes a system call again. */

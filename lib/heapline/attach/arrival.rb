@@ -16,6 +16,7 @@ module Heapline
       START = 1
       STOP = 2
       ERRAND = 3 # where no Ruby runs; above these bits, what is asked for
+      WITHDRAW = 4 # a start that waits for a safe point
       BITS = 8
       STEP = 0.001
       RTLD_NOW = 2
@@ -57,6 +58,12 @@ module Heapline
         answer || (ruby ? late : :slow)
       rescue SystemCallError
         :gone
+      end
+
+      # Is it still to do what it was asked for?
+      def busy?
+        find
+        read.then { |now| now.asked != now.answered }
       end
 
       # Milliseconds for which threads of the process stood still.

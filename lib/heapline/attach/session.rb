@@ -19,6 +19,7 @@ module Heapline
       class Nothing < Error; end
 
       ALREADY = -Errno::EALREADY::Errno
+      WITHDRAWN = -Errno::ECANCELED::Errno
       # enum hl_request of ext/heapline_core/flight/flight_layout.h, what a program without Ruby can be asked.
       REQUESTS = { survey: 1 << 2, trim: 1 << 3, leaks: 1 << 8, since: 1 << 9, reachable: 1 << 10 }.freeze
       REASONS = {
@@ -51,6 +52,7 @@ module Heapline
 
         arrival, answer = ask(Arrival::START, "#{Accounting::RunOptions.to_env(options)}\n#{frames}")
         fail_with("is counted already", Nothing) if answer.result == ALREADY
+        fail_with("was not attached to: heapline detach #{@pid} withdrew it") if answer.result == WITHDRAWN
 
         check(answer)
         "attached to #{title}: paused #{paused(arrival)}; #{older}; next: heapline top #{@pid}"
@@ -58,9 +60,11 @@ module Heapline
         fail_unanswered(:gone)
       end
 
-      # End it. What is said of that (String); raises Error.
+      # End it, or an attach that still waits. What is said of that (String); raises Error.
       def detach
         @target.check(Clock.now + @timeout)
+        return "the attach that waited for #{title} is withdrawn: it is not counted" if withdrawn?
+
         fail_with("is not counted: heapline attach #{@pid} counts it", Nothing) unless @target.code.core && counted
 
         arrival, answer = ask(Arrival::STOP, "\n")
@@ -83,6 +87,14 @@ module Heapline
       end
 
       private
+
+      def withdrawn?
+        return false if @target.code.core.nil? || counted
+        return false unless Arrival.new(@pid, @target.memory, @target.code).busy?
+
+        _, answer = ask(Arrival::WITHDRAW, "\n")
+        answer.result == WITHDRAWN
+      end
 
       def ask(what, text)
         limit = Clock.now + @timeout
