@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "flight/flight.h"
 #include "leaks/leak_scan.h"
 #include "platform/own_process.h"
+#include "platform/system_call.h"
 #include "platform/text.h"
 #include "state/guard.h"
 #include "vm/ruby_vm.h"
@@ -26,6 +28,8 @@ struct search {
 
 static char asked[PATH_BYTES]; /* HEAPLINE_LEAKS */
 static struct search at_end, on_request;
+/* The byte of this process's file .begun: '1' says that a search was tried, and failed. NULL: it cannot be said. */
+static volatile char *has_tried;
 
 void hl_leak_file_prepare(void) {
     const char *given = secure_getenv("HEAPLINE_LEAKS");
@@ -44,18 +48,29 @@ static int name_file(char *path, size_t size, const char *directory, const char 
                   ending);
 }
 
+/* It is mapped, since at its end the process may not be allowed to open a file. */
+static void make_mark(const char *path) {
+    const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) return;
+    if (hl_flight_size_allowed(1) && ftruncate(fd, 1) == 0) {
+        void *mapped = hl_map(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+        if (mapped != MAP_FAILED) has_tried = mapped;
+    }
+    close(fd);
+}
+
 void hl_leak_file_expect(int expected) {
     char path[PATH_BYTES];
     const int has_begun = hl_ruby.attached || !hl_ruby.version; /* a program that is not Ruby has from its start */
     if (!asked[0] || !has_begun) return;
     const int saved = errno;
     if (name_file(path, sizeof(path), asked + 1, "begun")) return;
-    if (expected) {
-        const int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd >= 0) close(fd);
-    } else {
+    if (has_tried) hl_unmap((void *)(uintptr_t)has_tried, 1);
+    has_tried = NULL;
+    if (expected)
+        make_mark(path);
+    else
         unlink(path);
-    }
     errno = saved;
 }
 
@@ -110,7 +125,8 @@ void hl_leak_file_at_exit(void) {
     const int saved = hl_guard_enter(&hl_thread);
     if (!failed) failed = finish(&at_end);
     at_end.running = 0;
-    if (failed)
+    if (failed && has_tried) *has_tried = '1';
+    if (failed && failed != -ENOENT) /* the directory is gone, and who waited for the answer */
         hl_say("lost blocks were not looked for in process %d: %s", (int)getpid(),
                failed == -ECHILD ? "the copy of it that searches was killed" : strerror(-failed));
     hl_guard_leave(&hl_thread, saved);

@@ -60,10 +60,15 @@ module Heapline
         begun, searched = %w[begun leaks].map do |kind|
           Dir.glob("*.#{kind}", base: directory).map { |name| name.delete_suffix(".#{kind}") }
         end
-        (begun - searched).map(&:to_i).sort.each do |pid|
+        (begun - searched).reject { |name| tried?(directory, name) }.map(&:to_i).sort.each do |pid|
           Command.say(@err, "process #{pid} was not searched: #{ending(pid, ended)}")
         end
         Command.say(@err, "no process of #{@child.name} was searched: #{unsearched}") if begun.empty?
+      end
+
+      # It has said itself why it was not searched.
+      def tried?(directory, name)
+        Input.bytes(File.join(directory, "#{name}.begun"), pipe: false) == "1"
       end
 
       def unsearched

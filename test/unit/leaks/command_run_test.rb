@@ -28,6 +28,30 @@ module Heapline
         end
       end
 
+      # Why, is said by the process alone.
+      def test_a_search_that_fails_is_no_end_without_one
+        ends = { "Process.setrlimit(:AS, 200_000_000); exit 0" => "Cannot allocate memory" }
+        ends["Process::UID.change_privilege(65534); 0"] = "Permission denied" if Process.uid.zero?
+        ends.each do |code, why|
+          _, err, status = heapline("leaks", RbConfig.ruby, "-e", code)
+          assert_equal Command::FAILED, status.exitstatus
+          assert_match(/\Aheapline: lost blocks were not looked for in process \d+: #{why}\n\z/, err, code)
+        end
+      end
+
+      # Nobody waits for what it finds any more.
+      def test_an_orphan_is_silent_after_the_command_has_ended
+        code = "fork { $stdin.read; exit 2 }; exit 0"
+        reading, writing = IO.pipe
+        err, said = IO.pipe
+        pid = Process.spawn(*heapline_command("leaks", RbConfig.ruby, "-e", code), in: reading, out: File::NULL,
+                                                                                   err: said)
+        [reading, said].each(&:close)
+        Process.wait(pid)
+        writing.close
+        assert_match(/\Aheapline: process \d+ was not searched: it still runs: heapline leaks \d+\n\z/, err.read)
+      end
+
       CHILDREN = <<~RUBY
         puts fork { exit! }
         puts fork { "x" * 1000; exec("true") }
