@@ -97,6 +97,19 @@ class ExitTest < Minitest::Test
     assert_equal "heapline: the report could not be made: /nowhere/reporter: No such file or directory\n", run.error
   end
 
+  def test_no_memory_for_the_reporter_is_said
+    run = reported("Process.setrlimit(:AS, 300_000_000); exit 4\n")
+    assert_equal 4, run.status.exitstatus
+    assert_equal "heapline: the report could not be made: Cannot allocate memory\n", run.error
+  end
+
+  def test_counts_that_were_kept_in_memory_only
+    command = [RbConfig.ruby, Heapline::TestHelper::EXE, "--top", "1", RbConfig.ruby, "-e", "exit 4"]
+    _, err, status = Open3.capture3("sh", "-c", 'ulimit -f 100; exec "$@"', "sh", *command)
+    assert_equal 4, status.exitstatus
+    assert_match(/^heapline: the report could not be made: the counts were kept in memory only/, err)
+  end
+
   # The program waits for its children: the reporter must not be one of them.
   def test_the_reporter_is_nobodys_child
     run = reported(<<~RUBY)

@@ -37,6 +37,7 @@ int hl_exit_report_due(void) {
 
 void hl_exit_report(void) {
     static char fd_option[] = "--fd", fd_value[] = "3";
+    char path[2];
     struct hl_own_process reporter = {.task = "the report could not be made"};
     if (!hl_exit_report_due()) return;
     done = 1;
@@ -45,5 +46,8 @@ void hl_exit_report(void) {
     reporter.words[count++] = fd_value;
     reporter.words[count] = NULL;
     reporter.fds[0] = hl_flight_descriptor();
-    if (reporter.fds[0] >= 0) hl_own_process_start(&reporter);
+    if (reporter.fds[0] >= 0) return hl_own_process_start(&reporter);
+    hl_say("%s: %s", reporter.task,
+           !hl_flight_path(path, sizeof(path)) ? "the counts were kept in memory only, and it reads them from a file"
+                                               : "the file with the counts cannot be opened any more");
 }

@@ -146,7 +146,7 @@ void hl_own_process_start(const struct hl_own_process *process) {
     struct launch launch = {.process = process};
     char *stacks = hl_own_memory(2 * STACK_BYTES);
     sigset_t all, before;
-    if (!stacks) return;
+    if (!stacks) return hl_say("%s: %s", process->task, strerror(ENOMEM));
     launch.stack = stacks + 2 * STACK_BYTES;
     copy_environment(&launch);
     sigfillset(&all);
