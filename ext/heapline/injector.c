@@ -170,12 +170,6 @@ static enum rbhl_injected enter(struct work *work) {
     return RBHL_INJECTED;
 }
 
-enum rbhl_injected rbhl_enter(const struct rbhl_injection *injection) {
-    static struct work work;
-    work.asked = injection;
-    return enter(&work);
-}
-
 /* ---- the rest of its time (I6) ---- */
 
 /* Its next stop, 0, or -1: none came in time. */
@@ -212,6 +206,7 @@ static void resume(struct work *work) {
 static void see_it_back(struct work *work, int *status) {
     const uint64_t limit = rbhl_now() + LONGEST_RUN_NS;
     struct user_regs_struct registers;
+    if (!work->keeps_time) return;
     if (ptrace(PTRACE_SETOPTIONS, work->asked->thread, NULL, (void *)(uintptr_t)PTRACE_O_TRACESYSGOOD)) return;
     while (!run(work, status, limit)) {
         const uint64_t stopped = rbhl_now();
@@ -230,6 +225,21 @@ static void see_it_back(struct work *work, int *status) {
     *status = 0;
 }
 
+/* ---- in a tracer ---- */
+
+static struct work entered;
+
+enum rbhl_injected rbhl_enter(const struct rbhl_injection *injection) {
+    entered.asked = injection;
+    return enter(&entered);
+}
+
+void rbhl_see_back(int *status) {
+    see_it_back(&entered, status);
+}
+
+/* ---- from outside ---- */
+
 static int inject(void *argument) {
     struct work *work = argument;
     int status;
@@ -239,7 +249,7 @@ static int inject(void *argument) {
     if (failed && failed != -EAGAIN) return (int)of_error(-failed);
     const enum rbhl_injected done = failed ? RBHL_INJECT_UNSAFE : enter(work);
     work->stopped_ns = rbhl_now() - before;
-    if (done == RBHL_INJECTED && work->keeps_time) see_it_back(work, &status);
+    if (done == RBHL_INJECTED) see_it_back(work, &status);
     rbhl_trace_let_go(work->asked->thread, status);
     return (int)done;
 }

@@ -64,4 +64,8 @@ enum rbhl_injected rbhl_inject(struct rbhl_injection *injection);
  * but a handler. */
 enum rbhl_injected rbhl_enter(const struct rbhl_injection *injection);
 
+/* What it was entered into runs, or has not begun: follow the thread, which stands at the stop that `*status` tells,
+ * until it is back, so that its system call goes on with the rest of its time (I6). The injection is still there. */
+void rbhl_see_back(int *status);
+
 #endif

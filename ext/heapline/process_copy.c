@@ -99,9 +99,14 @@ static void stop_all(struct rbhl_process_copy *copy) {
     if (tasks >= 0) close(tasks);
 }
 
-static void let_all_go(struct rbhl_process_copy *copy) {
+/* maker: the one that made the copy, or NULL. */
+static void let_all_go(struct rbhl_process_copy *copy, struct rbhl_stopped_thread *maker) {
     for (uint32_t i = 0; i < copy->thread_count; i++)
-        if (copy->threads[i].thread) rbhl_trace_let_go(copy->threads[i].thread, copy->threads[i].status);
+        if (copy->threads[i].thread && &copy->threads[i] != maker)
+            rbhl_trace_let_go(copy->threads[i].thread, copy->threads[i].status);
+    if (!maker) return;
+    if (maker->status) rbhl_see_back(&maker->status);
+    rbhl_trace_let_go(maker->thread, maker->status);
 }
 
 /* ---- the flight file (P1) ---- */
@@ -163,7 +168,8 @@ static void hold(struct rbhl_process_copy *copy, struct rbhl_stopped_thread *mak
 
 /* Whether it was made, or could not be for a reason that another thread would have, too. */
 static int is_made_by(struct rbhl_process_copy *copy, struct rbhl_stopped_thread *maker) {
-    struct rbhl_injection call = call_of(copy, maker->thread, SYS_clone);
+    static struct rbhl_injection call;
+    call = call_of(copy, maker->thread, SYS_clone);
     if (maker->status >> 16 != PTRACE_EVENT_STOP || WSTOPSIG(maker->status) != SIGTRAP) return 0;
     call.text = (const char *)&copy->exits; /* P2 */
     call.text_bytes = sizeof(copy->exits);
@@ -181,11 +187,14 @@ static int is_made_by(struct rbhl_process_copy *copy, struct rbhl_stopped_thread
     return 1;
 }
 
-static void make(struct rbhl_process_copy *copy) {
+/* By whom; NULL: by none. */
+static struct rbhl_stopped_thread *make(struct rbhl_process_copy *copy) {
     for (uint32_t i = 0; i < copy->thread_count; i++)
-        if (copy->threads[i].thread && is_made_by(copy, &copy->threads[i])) return;
+        if (copy->threads[i].thread && is_made_by(copy, &copy->threads[i]))
+            return copy->error ? NULL : &copy->threads[i];
     copy->error = EAGAIN;
     copy->unsafe = 1;
+    return NULL;
 }
 
 /* ---- taking it away (P3) ---- */
@@ -220,6 +229,7 @@ static void take_away(struct rbhl_process_copy *copy) {
             continue;
         }
         const enum rbhl_injected entered = rbhl_enter(&call);
+        if (entered == RBHL_INJECTED) rbhl_see_back(&status);
         rbhl_trace_let_go(thread, status);
         if (entered == RBHL_INJECT_REPLACED) return; /* none of them will ever do it */
         nanosleep(&PAUSE, NULL);
@@ -232,10 +242,11 @@ static int copy_process(void *argument) {
     close(copy->not_wanted);
     if (rbhl_frame_prepare()) copy->error = ENOTSUP;
     const uint64_t before = rbhl_now();
+    struct rbhl_stopped_thread *maker = NULL;
     if (!copy->error) stop_all(copy);
     if (!copy->error) copy_flight(copy);
-    if (!copy->error) make(copy);
-    let_all_go(copy);
+    if (!copy->error) maker = make(copy);
+    let_all_go(copy, maker);
     copy->stopped_ns = rbhl_now() - before;
     close(copy->made);
     if (copy->error) return 0;

@@ -35,6 +35,17 @@ class AttachSleepingTest < Minitest::Test
     end
   end
 
+  # Its copy is made, and taken away, by the thread that sleeps.
+  def test_it_is_dumped_and_ends_in_time
+    told = start_napping("clock_nanosleep")
+    2.times do |i|
+      _, err, status = heapline("dump", "-o", path("#{i}.core"), told.pid.to_s)
+      assert_predicate status, :success?, err
+      sleep 1
+    end
+    sleeps_as_it_would(told)
+  end
+
   # The wait of a lock that is not one of those is refused, also when it has been stopped before.
   def test_a_lock_stays_refused
     told = start_napping("lock")
