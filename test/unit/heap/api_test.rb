@@ -48,7 +48,8 @@ module Heapline
     def test_the_own_pages
       count = GC.count
       pages = Heapline.heap_pages
-      assert_equal [Process.pid, count], [pages.pid, pages.generation]
+      assert_equal Process.pid, pages.pid
+      assert_includes count..GC.count, pages.generation
       assert_operator pages.totals.live_slots, :>, 1000
       assert_equal [nil, [nil]], [pages.freed, pages.map(&:birth).uniq]
       assert_nil pages.flat_map { |page| page.holders.to_a }.first&.location
