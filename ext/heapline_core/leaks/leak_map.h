@@ -32,7 +32,9 @@ struct hl_roots {
     struct hl_mapping *mappings;
     size_t mapping_count;
     struct hl_object_page *pages; /* ascending, once they are scanned */
-    size_t page_count;
+    size_t page_count, page_room;
+    struct hl_range *reserve; /* leak_reserve.h */
+    size_t reserve_count;
     struct hl_fibers fibers;
     struct hl_range linker;     /* the dynamic linker's code */
     struct hl_windows *windows; /* leak_allocator.h */

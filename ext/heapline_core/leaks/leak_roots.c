@@ -11,6 +11,7 @@
 #include "leaks/leak_allocator.h"
 #include "leaks/leak_objects.h"
 #include "leaks/leak_older.h"
+#include "leaks/leak_reserve.h"
 #include "leaks/leak_stacks.h"
 #include "platform/own_memory.h"
 #include "state/block_map.h"
@@ -140,7 +141,8 @@ static void exclude_own(struct scan *scan) {
 
 static int list_excluded(struct scan *scan) {
     scan->excluded_room = hl_allocator_memory_room(scan->graph, scan->roots) + scan->roots->page_count +
-                          hl_fibers_room(&scan->roots->fibers) + 2 * scan->roots->mapping_count + 65536;
+                          scan->roots->reserve_count + hl_fibers_room(&scan->roots->fibers) +
+                          2 * scan->roots->mapping_count + 65536;
     scan->excluded = hl_own_memory(scan->excluded_room * sizeof(*scan->excluded));
     if (!scan->excluded) return -ENOMEM;
     hl_allocator_memory(scan->graph, scan->roots, exclude, scan);
@@ -149,6 +151,8 @@ static int list_excluded(struct scan *scan) {
     exclude_transient_heap(scan);
     for (size_t i = 0; i < scan->roots->page_count; i++)
         exclude(scan, scan->roots->pages[i].begin, scan->roots->pages[i].end);
+    for (size_t i = 0; i < scan->roots->reserve_count; i++)
+        exclude(scan, scan->roots->reserve[i].begin, scan->roots->reserve[i].end);
     exclude_own(scan);
     sort(scan->excluded, scan->excluded_count, sizeof(*scan->excluded));
     scan->excluded_count = merge(scan->excluded, scan->excluded_count);
@@ -209,7 +213,10 @@ int hl_roots_scan(struct hl_graph *graph, struct hl_roots *roots) {
     struct scan scan = {.graph = graph, .roots = roots};
     roots->linker = linkers_code(roots);
     sort(roots->pages, roots->page_count, sizeof(*roots->pages));
-    const int failed = list_excluded(&scan);
+    int failed = hl_reserve_find(roots);
+    if (failed) return failed;
+    sort(roots->pages, roots->page_count, sizeof(*roots->pages));
+    failed = list_excluded(&scan);
     if (failed) return failed;
     scan_mappings(&scan);
     scan_registers(&scan);

@@ -51,7 +51,8 @@ static size_t read_only_data(const struct hl_mapping *mappings, size_t count, st
 
 static int look(struct hl_leak_scan *scan) {
     struct hl_graph graph;
-    struct hl_roots roots = {.child = &scan->child, .pages = scan->pages, .page_count = scan->page_count};
+    struct hl_roots roots = {
+        .child = &scan->child, .pages = scan->pages, .page_count = scan->page_count, .page_room = scan->page_room};
     const uint64_t begun = now_ns();
     int failed = hl_allocator_memory_begin(&roots);
     if (failed) return failed;
