@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "empty_pages.hpp"
+
 namespace heapline {
 namespace corefile {
 
@@ -188,6 +190,9 @@ void References::find_roots(const Allocators &allocators, const Job &job) {
     for (const Allocator::Range &books : allocators.books()) apart.push_back({books.first, books.second});
     find_transient(apart, job);
     for (const RubyHeap::Page &page : heap_.pages()) apart.push_back({page.begin, page.begin + heap_.page_bytes()});
+    /* The address of its description stays a reference. */
+    for (const uint64_t page : empty_pages(image_, heap_, job))
+        apart.push_back({page + WORD, page + heap_.page_bytes()});
     for (const Allocator::Range &heap : heaps) apart.push_back({heap.first, heap.second});
     auto heap = heaps.begin();
     for (size_t i = 0; i < hidden_.size(); i++) {

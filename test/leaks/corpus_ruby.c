@@ -29,6 +29,13 @@ static VALUE ruby_lost_by_xmalloc(VALUE self) {
     return Qnil;
 }
 
+/* Where dropped arrays had their elements. */
+static VALUE ruby_lost_after_many_arrays(VALUE self) {
+    char *volatile block = malloc(1001);
+    block = NULL;
+    return Qnil;
+}
+
 static VALUE ruby_lost_by_a_raise(VALUE self) {
     char *volatile copy = ruby_xmalloc(403);
     rb_raise(rb_eArgError, "on purpose");
@@ -154,6 +161,7 @@ void Init_leak_corpus(void) {
 #define METHOD(name) rb_define_module_function(module, #name, name, 0)
     METHOD(ruby_lost_by_a_free_function);
     METHOD(ruby_lost_by_xmalloc);
+    METHOD(ruby_lost_after_many_arrays);
     METHOD(ruby_lost_by_a_raise);
     METHOD(ruby_lost_table);
     METHOD(ruby_lost_owner_of_a_pool);

@@ -48,6 +48,16 @@ module LeakCorpus
       readers.each { |reader| loop { reader.next } }
     end.join
   RUBY
+  # Arrays with blocks of their own come and go, which leaves pages of objects empty; then 2,000 blocks are lost.
+  LOST_AFTER_ARRAYS = <<~RUBY
+    5.times do
+      kept = Array.new(20_000) { 90.times.each_with_object([]) { |number, array| array << number } }
+      kept = nil
+      GC.start
+    end
+    def lose = 2000.times { LeakCorpus.ruby_lost_after_many_arrays }
+    lose
+  RUBY
   CLEAN_METHODS = %w[ruby_held_by_an_object ruby_held_by_a_fiber ruby_held_by_a_thread ruby_freed_with_its_object
                      ruby_held_by_the_vm].freeze
   CLEAN_RUBY = <<~RUBY
