@@ -50,7 +50,10 @@ static int counted(int slot) {
 static void search(void) {
     static const struct hl_range none;
     struct hl_object_page page = {(uintptr_t)slots, (uintptr_t)slots + sizeof(slots), sizeof(slots[0])};
-    const struct hl_roots roots = {.pages = &page, .page_count = 1};
+    struct hl_roots roots = {.pages = &page, .page_count = 1};
+    const int64_t mappings = hl_memory_maps(&roots.mappings);
+    CHECK(mappings > 0);
+    roots.mapping_count = (size_t)mappings;
     CHECK_EQUAL(hl_graph_create(&graph, &none, 0), 0);
     hl_objects_scan(&graph, &roots);
     hl_graph_spread(&graph);
@@ -122,6 +125,40 @@ static void of_ruby_4_0(void) {
     these("4.0.1", flags, words);
 }
 
+/* The last word of a method's cache and of a scope; of what looks otherwise all words count. */
+static void numbers_that_are_not_written_as_a_whole(void) {
+    for (int version = 0; version < 2; version++) {
+        fill(version ? "4.1.0" : "4.0.1");
+        for (int slot = 0; slot < SLOTS; slot++) slots[slot][0] = INTERNAL | (slot < 2 ? 11 : 1) << 12;
+        slots[0][3] = (uintptr_t)hl_objects_scan;
+        slots[2][1] = 4; /* nil */
+        slots[2][2] = (uintptr_t)slots[0];
+        slots[2][3] = 0;
+        for (int word = 1; word < 4; word++) slots[4][word] = (uintptr_t)slots[word];
+        slots[5][2] = 5;
+        slots[5][3] = 0;
+        search();
+        CHECK_EQUAL(counted(0), 3);
+        CHECK_EQUAL(counted(1), WORDS);
+        CHECK_EQUAL(counted(2), 2);
+        CHECK_EQUAL(counted(3), WORDS);
+        CHECK_EQUAL(counted(4), 2);
+        CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[5][4])] == HL_BLOCK_REACHABLE);
+    }
+}
+
+/* Before 4.0 they are. */
+static void numbers_of_ruby_3_4(void) {
+    fill("3.4.1");
+    slots[0][0] = INTERNAL | 12 << 12;
+    slots[0][3] = (uintptr_t)hl_objects_scan;
+    slots[1][0] = INTERNAL | 1 << 12;
+    for (int word = 1; word < 4; word++) slots[1][word] = (uintptr_t)slots[word];
+    search();
+    CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[0][4])] == HL_BLOCK_REACHABLE);
+    CHECK(graph.states[hl_graph_find(&graph, (uintptr_t)blocks[1][4])] == HL_BLOCK_REACHABLE);
+}
+
 /* Of a text of 23 bytes two words are whole; behind a length that cannot be, the slot ends. */
 static void texts(void) {
     fill("3.4.1");
@@ -152,6 +189,8 @@ static const struct check_test tests[] = {
     {"of_the_vms_own_the_second_word_counts", of_the_vms_own_the_second_word_counts},
     {"of_ruby_3_4", of_ruby_3_4},
     {"of_ruby_4_0", of_ruby_4_0},
+    {"numbers_that_are_not_written_as_a_whole", numbers_that_are_not_written_as_a_whole},
+    {"numbers_of_ruby_3_4", numbers_of_ruby_3_4},
     {"texts", texts},
     {"texts_of_ruby_3_1", texts_of_ruby_3_1},
 };

@@ -48,13 +48,15 @@ module LeakCorpus
       readers.each { |reader| loop { reader.next } }
     end.join
   RUBY
-  # Arrays with blocks of their own come and go, which leaves pages of objects empty; then 2,000 blocks are lost.
+  # Arrays with blocks of their own come and go, which leaves pages of objects empty, and the VM takes slots of others
+  # for itself; then 2,000 blocks are lost.
   LOST_AFTER_ARRAYS = <<~RUBY
     5.times do
       kept = Array.new(20_000) { 90.times.each_with_object([]) { |number, array| array << number } }
       kept = nil
       GC.start
     end
+    500.times { |number| eval("def m\#{number}(one) = one.to_s; m\#{number}(1)") }
     def lose = 2000.times { LeakCorpus.ruby_lost_after_many_arrays }
     lose
   RUBY
