@@ -11,8 +11,8 @@ namespace {
 
 enum : uint64_t {
     WORD = 8,
-    WORDS = 12, /* of a description that are looked at; */
-    PARTS = 12, /* of 16 bits, in which it counts its slots */
+    WORDS = 12,        /* of a description that are looked at; */
+    PARTS = 4 * WORDS, /* of 16 bits, in which it counts its slots */
 };
 
 struct Description {

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "check.h"
@@ -85,6 +86,26 @@ static void an_empty_page(void) {
     CHECK_EQUAL(roots.reserve[0].end, empty->page + PAGE_BYTES);
 }
 
+/* There the numbers stand further behind. */
+static void describe_as_ruby_4_1(struct described *described) {
+    const uint64_t words[] = {0, described->begin, 0, (uint64_t)described->slots << 16 | described->slot, 0, 0,
+                              0, described->page};
+    memcpy(described, words, sizeof(words));
+}
+
+static void an_empty_page_of_ruby_4_1(void) {
+    start("4.1.0");
+    describe_as_ruby_4_1(list(SLOT, SLOTS));
+    describe_as_ruby_4_1(list(LARGER_SLOT, LARGER_SLOTS));
+    struct described *empty = describe(0, 0);
+    const uintptr_t page = empty->page;
+    describe_as_ruby_4_1(empty);
+    find();
+    CHECK_EQUAL(roots.page_count, 2);
+    CHECK_EQUAL(roots.reserve_count, 1);
+    CHECK_EQUAL(roots.reserve[0].end, page + PAGE_BYTES);
+}
+
 /* Slots of it may hold objects. */
 static void a_page_with_slots_is_searched_by_slot(void) {
     start("4.0.1");
@@ -136,6 +157,7 @@ static void without_listed_pages(void) {
 
 static const struct check_test tests[] = {
     {"an_empty_page", an_empty_page},
+    {"an_empty_page_of_ruby_4_1", an_empty_page_of_ruby_4_1},
     {"a_page_with_slots_is_searched_by_slot", a_page_with_slots_is_searched_by_slot},
     {"what_does_not_say_that_it_is_empty", what_does_not_say_that_it_is_empty},
     {"listed_pages_that_do_not_agree", listed_pages_that_do_not_agree},

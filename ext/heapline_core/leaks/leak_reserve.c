@@ -9,8 +9,8 @@
 #include "vm/object_heap.h"
 
 enum {
-    WORDS = 12, /* of a description that are looked at; */
-    PARTS = 12, /* of 16 bits, in which it counts its slots */
+    WORDS = 12,        /* of a description that are looked at; */
+    PARTS = 4 * WORDS, /* of 16 bits, in which it counts its slots */
     HEAD_MOST = 256,
     LEAST_SLOT = 16,
     SLOT_MOST = 2048,
@@ -25,7 +25,7 @@ struct description {
 /* Bits: at which place of a description each listed page has the bytes of a slot, their number, the address of the
  * first one, its own. */
 struct layout {
-    uint32_t slot, count, begin, page;
+    uint64_t slot, count, begin, page;
 };
 
 /* What one page says. */
@@ -46,18 +46,18 @@ static int describe(struct description *description, uintptr_t page) {
 
 static void narrow(struct layout *layout, const struct description *description, const struct told *told) {
     for (unsigned i = 0; i < PARTS; i++) {
-        if (description->parts[i] != told->slot) layout->slot &= ~(1u << i);
-        if (description->parts[i] != told->count) layout->count &= ~(1u << i);
+        if (description->parts[i] != told->slot) layout->slot &= ~(1ull << i);
+        if (description->parts[i] != told->count) layout->count &= ~(1ull << i);
     }
     for (unsigned i = 0; i < WORDS; i++) {
-        if (description->words[i] != told->begin) layout->begin &= ~(1u << i);
-        if (description->words[i] != told->page) layout->page &= ~(1u << i);
+        if (description->words[i] != told->begin) layout->begin &= ~(1ull << i);
+        if (description->words[i] != told->page) layout->page &= ~(1ull << i);
     }
 }
 
 /* 1 where all listed pages agree; `page` may be at no place (until Ruby 3.3). */
 static int learn(struct layout *layout, const struct hl_roots *roots, size_t page_bytes) {
-    *layout = (struct layout){(1u << PARTS) - 1, (1u << PARTS) - 1, (1u << WORDS) - 1, (1u << WORDS) - 1};
+    *layout = (struct layout){(1ull << PARTS) - 1, (1ull << PARTS) - 1, (1ull << WORDS) - 1, (1ull << WORDS) - 1};
     for (size_t i = 0; i < roots->page_count; i++) {
         const struct hl_object_page *page = &roots->pages[i];
         const struct told told = {page->slot, (page->end - page->begin) / page->slot, page->begin,
@@ -72,10 +72,10 @@ static int learn(struct layout *layout, const struct hl_roots *roots, size_t pag
 /* ---- what a page says ---- */
 
 static struct told tell(const struct description *description, const struct layout *layout) {
-    return (struct told){description->parts[__builtin_ctz(layout->slot)],
-                         description->parts[__builtin_ctz(layout->count)],
-                         description->words[__builtin_ctz(layout->begin)],
-                         layout->page ? description->words[__builtin_ctz(layout->page)] : 0};
+    return (struct told){description->parts[__builtin_ctzll(layout->slot)],
+                         description->parts[__builtin_ctzll(layout->count)],
+                         description->words[__builtin_ctzll(layout->begin)],
+                         layout->page ? description->words[__builtin_ctzll(layout->page)] : 0};
 }
 
 static int is_empty(const struct told *told, uintptr_t page) {
