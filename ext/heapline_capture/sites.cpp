@@ -14,14 +14,23 @@ struct Place {
     uint32_t ruby = 0, leaf = 0;
 };
 
+/* It says where C frames may be missing and stands for no line: that is further out. */
+bool says_c_is_missing(const Names &names, const Frame &frame) {
+    return !frame.path && !frame.library && names.string(frame.label) == "(C frames not known)";
+}
+
 Place place_of(const Names &names, const Shown &shown, uint32_t stack) {
     Place place;
+    bool is_missing = false; /* who called is not known further out */
     for (uint32_t at = stack; at && !place.ruby; at = names.node(at).parent) {
-        uint32_t frame = shown.first(names.node(at).frame);
-        if (names.frame(frame).library)
-            place.leaf = place.leaf ? place.leaf : frame;
+        uint32_t number = shown.first(names.node(at).frame);
+        const Frame &frame = names.frame(number);
+        if (frame.library)
+            place.leaf = place.leaf || is_missing ? place.leaf : number;
+        else if (says_c_is_missing(names, frame))
+            is_missing = true;
         else
-            place.ruby = frame;
+            place.ruby = number;
     }
     return place;
 }

@@ -16,6 +16,8 @@ module Heapline
       NAMES = 200
       # Of a longer stack the middle is left out.
       DEEPEST = 256
+      # Stands for no line: the line is further out.
+      MISSING = Frame.new(label: "(C frames not known)").freeze
       SMALLER, LEFT_OUT, UNKNOWN = ["(smaller stacks)", "(frames left out)", "(unknown)"].map do |label|
         Frame.new(label: label)
       end
@@ -126,7 +128,7 @@ module Heapline
       def site(frames)
         return [SMALLER, UNKNOWN] if frames.empty?
 
-        ruby = frames.rindex { |frame| !frame.native? }
+        ruby = frames.rindex { |frame| !frame.native? && frame != MISSING }
         [SMALLER, (frames[ruby] if ruby), (frames.last if ruby != frames.size - 1)].compact
       end
 

@@ -51,6 +51,8 @@ module Heapline
                                  stack(MAIN, PARSE, NATIVE, bytes: 1), stack(bytes: 1)], most: 1)
         assert_equal ["(smaller stacks) load", "main load", "(smaller stacks) xml_new",
                       "(smaller stacks) parse xml_new", "(smaller stacks) (unknown)"], paths(stacks)
+        missing = stack(MAIN, Frame.new(label: "(C frames not known)"), NATIVE, bytes: 1)
+        assert_equal "(smaller stacks) main xml_new", paths(PageStacks.new([missing, stack(bytes: 90)], most: 1)).first
         assert_match(/\AThe 1 largest of 5 stacks are whole/, stacks.notes.first)
       end
 
