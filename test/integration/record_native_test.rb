@@ -40,8 +40,7 @@ class RecordNativeTest < Minitest::Test
 
   # What a JIT has compiled has no frame that can be unwound.
   def test_through_code_of_the_jit
-    skip "this Ruby has no YJIT" unless system(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?",
-                                               err: File::NULL)
+    skip "this Ruby has no YJIT" unless jit?
     assert_calls(ruby: %w[--yjit --yjit-call-threshold=1])
   end
 
@@ -67,6 +66,92 @@ class RecordNativeTest < Minitest::Test
     assert_equal %w[main block C:ensure C:clean_up C:grab], found[60_059]
     assert_equal %w[main C:allocate C:grab], found[60_061]
   end
+
+  # The VM has a frame for it, without code: no run of Ruby.
+  def test_while_an_extension_is_loaded
+    found = stacks("")
+    assert_equal %w[main C:Init_merging C:grab], found[60_087]
+    main, init, _evaluated, *inner = found[60_089]
+    assert_equal %w[main C:Init_merging C:allocate C:grab], [main, init, *inner]
+  end
+
+  # Frames that an exception leaves end outside of the interpreter, in the function that enters it.
+  def test_told_of_frames_that_an_exception_leaves
+    found = stacks(<<~RUBY)
+      def leave = raise("x")
+      trace = TracePoint.new(:return) { |point| Merging.allocate(60_063) if point.method_id == :leave }
+      Merging.yield { Merging.yield { trace.enable { begin; leave; rescue; end } } }
+    RUBY
+    assert_equal %w[main C:yield block C:yield block block leave block C:allocate C:grab],
+                 found[60_063] - %w[enable]
+  end
+
+  # What it allocates for itself, also where it is called before a block's first run.
+  def test_what_the_jit_takes
+    skip "this Ruby has no JIT that is written in Rust" unless jit? && RUBY_VERSION >= "3.2"
+    options = ["--yjit", "--yjit-call-threshold=1"]
+    source = "def text(size) = 't' * size\n60.times { |i| Merging.yield { text(i * 9) } }\n"
+    with, without = [%w[--native], []].map do |native|
+      stacks(source, ruby: options, options: native)
+      capture.births.select { |event| event.stack.last.to_s.start_with?("(YJIT)") }
+    end
+    assert_operator without.sum(&:bytes), :>, 10_000
+    assert_in_delta without.sum(&:bytes), with.sum(&:bytes), without.sum(&:bytes) / 20
+    assert_empty capture.births.map(&:stack).grep(/not known/)
+    assert_includes with.map { |event| event.stack.map { |frame| plain_name(frame) }.last(4) },
+                    ["block", "C:yield", "block", "(YJIT)"]
+  end
+
+  # The note of more C frames than are walked stands for no line: the line below it has what was allocated.
+  def test_a_line_has_what_is_allocated_above_the_note
+    stacks = stacks("Merging.recurse(5_000)\n")
+    assert_equal ["main", "(C frames not known)", "C:recurse"], stacks[60_085].first(3)
+    out, err, status = heapline("report", path("run.hlc"), "--by", "line", "--json", "--top", "0")
+    assert_predicate status, :success?, err
+    lines = JSON.parse(out).fetch("groups").map { |group| group["line"] }
+    assert_empty lines.grep(/not known/)
+    assert_equal 1, lines.grep(/:3 via merging\.so\z/).size, lines
+  end
+
+  NOTE = /\A\(C frames not known\)/
+
+  # Each line has what it has without: of what is allocated in all kinds of calls nothing is said to be unknown.
+  def test_lines_are_the_same_with_and_without
+    [[], *([%w[--yjit --yjit-call-threshold=2]] if jit?)].each do |ruby|
+      with, without = [%w[--native], []].map do |options|
+        stacks(CALLED + CALLS, ruby: ruby, options: options)
+        capture.births.select { |event| (60_101..60_199).cover?(event.bytes) }
+      end
+      assert_equal 16, without.map(&:bytes).uniq.size
+      assert_equal lines(without), lines(with)
+      assert_empty with.select { |event| event.stack.grep(NOTE).any? }
+    end
+  end
+
+  CALLED = <<~RUBY
+    trap(:USR1) { Merging.allocate(60_101) }
+    Merging.yield { Process.kill(:USR1, $$); sleep 0.01 }
+    TracePoint.new(:b_call) { Merging.allocate(60_103) }.enable { Merging.yield { 1 } }
+    Enumerator.new { |to| Merging.yield { Merging.allocate(60_105); to << 1 } }.next
+    ObjectSpace.define_finalizer(Object.new, proc { Merging.allocate(60_107) })
+    class Called
+      include Comparable
+      def to_s = (Merging.allocate(60_109); "x")
+      def method_missing(*) = Merging.allocate(60_111)
+      def respond_to_missing?(*) = (Merging.allocate(60_113); false)
+      def hash = (Merging.allocate(60_115); 1)
+      def coerce(other) = (Merging.allocate(60_117); [1, 1])
+      def <=>(other) = (Merging.allocate(60_119); 0)
+      def self.const_missing(name) = (Merging.allocate(60_121); 1)
+      def self.inherited(by) = (Merging.allocate(60_123); super)
+    end
+    Merging.yield { "\#{Called.new}"; Called.new.any; Called.new.respond_to?(:any); { Called.new => 1 } }
+    Merging.yield { 1 + Called.new; Called.new == Called.new; Called::Any; Class.new(Called) }
+    "abc".gsub(/b/) { Merging.allocate(60_125); "c" }
+    [3, 1].sort { |a, b| Merging.yield { Merging.allocate(60_127) }; a <=> b }
+    Thread.new { Merging.yield { catch(:end) { [1].each { Merging.allocate(60_129); throw :end } } } }.join
+    at_exit { Merging.yield { Merging.allocate(60_131) } }
+  RUBY
 
   def test_threads_fibers_and_handlers_of_signals
     found = stacks(<<~RUBY)
@@ -115,6 +200,15 @@ class RecordNativeTest < Minitest::Test
     found = named(recorded_until(pid, "--native") { |seen| named(seen).key?(60_021) })
     assert_includes found[60_021], ["main", *own("loop", "Kernel"), "block", "C:allocate", "C:grab"]
     assert_equal %w[native], Heapline::Capture.open(path("run.hlc")).summary.options
+  end
+
+  def jit?
+    system(RbConfig.ruby, "--yjit", "-e", "exit RubyVM::YJIT.enabled?", err: File::NULL)
+  end
+
+  # [bytes, innermost frame of Ruby, its callers in Ruby] => how many.
+  def lines(events)
+    events.map { |event| [event.bytes, event.stack.grep_v(/@.*\+\d+\z/)] }.tally
   end
 
   WITHIN = <<~RUBY

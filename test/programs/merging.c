@@ -130,4 +130,7 @@ void Init_merging(void) {
     rb_define_singleton_method(merging, "protect", protect, 1);
     rb_define_singleton_method(merging, "thread", thread, 1);
     rb_define_singleton_method(merging, "in_handler", in_handler, 1);
+    /* While it is loaded, also from Ruby. */
+    grab(60087);
+    rb_eval_string("Merging.allocate(60_089)");
 }

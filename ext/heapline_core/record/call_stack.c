@@ -12,6 +12,7 @@
 #include "record/call_frames.h"
 #include "state/guard.h"
 #include "vm/jit_compiler.h"
+#include "vm/native_walk.h"
 
 static int with_native;
 
@@ -37,6 +38,11 @@ void hl_call_stack_reset(struct hl_call_stack *stack) {
 static int is_jits(uintptr_t caller, uint32_t frame) {
     if (HL_LIKELY(hl_ruby.attached && frame && !(frame & HL_CALL_IN_VM))) return 0;
     return hl_jit_allocates(caller, hl_library_map(caller));
+}
+
+/* A caller elsewhere is the last of the C frames. */
+HL_INLINE int may_be_jits(uintptr_t caller) {
+    return hl_jit_is_there && hl_native_in_vm(caller);
 }
 
 HL_COLD static uint32_t name_caller(struct hl_called *called, uint32_t parent, uintptr_t caller) {
@@ -75,8 +81,10 @@ HL_COLD static struct hl_merged_stack *begin_merged(struct hl_call_stack *stack)
 
 HL_INLINE uint32_t all_frames(struct hl_call_stack *stack, struct hl_lane *lane, uintptr_t caller, int with_ruby) {
     if (HL_UNLIKELY(with_native) && with_ruby != HL_NO_C_FRAMES && !hl_ruby.public_only &&
-        (stack->merged || begin_merged(stack)))
-        return hl_merged_stack_here(stack->merged, lane, caller, with_ruby);
+        (stack->merged || begin_merged(stack))) {
+        const uint32_t node = hl_merged_stack_here(stack->merged, lane, caller, with_ruby);
+        return HL_LIKELY(node && !may_be_jits(caller)) ? node : with_caller(stack, node, caller);
+    }
     return with_caller(stack, HL_LIKELY(with_ruby) ? ruby_frames(stack, lane) : 0, caller);
 }
 

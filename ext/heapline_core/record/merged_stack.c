@@ -17,17 +17,27 @@ int hl_merged_stack_create(void) {
 
 struct walked {
     uint32_t addresses, runs; /* how many */
+    int carefully;            /* runs that the interpreter's own function is not in are cut, too */
     int ending;               /* HL_NATIVE_START; or it goes on beyond what was walked … */
     uintptr_t last;           /* … from there */
 };
 
 /* A frame of the VM; `inner_is`: the one further in was in the interpreter. 1 where it is too. */
 HL_INLINE int cut(struct hl_merged_stack *merged, struct walked *walked, uintptr_t pc, int inner_is) {
-    const int is = hl_interpreter_has(pc);
-    const int calls = hl_interpreter_called_by(pc);
+    const int is = hl_interpreter_has(pc), calls = !is && hl_interpreter_called_by(pc);
     if (is || (calls && !inner_is)) merged->runs[walked->runs++] = walked->addresses;
     if (HL_UNLIKELY(inner_is && !is && !calls)) hl_interpreter_learn_caller(pc);
     return is;
+}
+
+/* The same, where a run may not be in the interpreter: the function that enters it has not done so yet (it has a JIT
+ * compile first), or is back from it (it ends frames that an exception leaves). */
+enum { IN_INTERPRETER = 1, IN_ITS_CALLER };
+HL_COLD static int cut_carefully(struct hl_merged_stack *merged, struct walked *walked, uintptr_t pc, int inner_is) {
+    const int is = hl_interpreter_has(pc), enters = hl_interpreter_entered_from(pc);
+    if (is || (enters && !inner_is)) merged->runs[walked->runs++] = walked->addresses;
+    if (is) return IN_INTERPRETER;
+    return enters ? IN_ITS_CALLER : 0;
 }
 
 /* Where the tables do not lead on; 1: it goes on elsewhere. A JIT's code is no C frame, and runs in a run of the VM's.
@@ -37,13 +47,14 @@ HL_COLD static int resume(struct hl_thread *thread, struct hl_registers *at, uin
     if (hl_library_map(at->pc)) return hl_native_leave_handler(thread, at);
     if (walked->addresses) walked->addresses--;
     if (!hl_native_leave_jit(thread, at, tag)) return 0;
+    if (HL_UNLIKELY(walked->carefully)) hl_interpreter_learn_function(at->pc);
     merged->runs[walked->runs++] = walked->addresses;
     return hl_native_step(thread, at) == HL_NATIVE_CALLER;
 }
 
-__attribute__((noinline)) static struct walked walk(struct hl_merged_stack *merged, uintptr_t caller, uintptr_t tag) {
+HL_INLINE struct walked walk_by(struct hl_merged_stack *merged, uintptr_t caller, uintptr_t tag, int carefully) {
     struct hl_thread *thread = &hl_thread;
-    struct walked walked = {0, 0, HL_NATIVE_LOST, caller};
+    struct walked walked = {.carefully = carefully, .ending = HL_NATIVE_LOST, .last = caller};
     struct hl_registers at;
     int inner_is = 0;
     HL_REGISTERS_HERE(at);
@@ -55,7 +66,8 @@ __attribute__((noinline)) static struct walked walk(struct hl_merged_stack *merg
     }
     for (uint32_t steps = 0; steps < HL_MERGED_WALK; steps++) {
         if (hl_native_in_vm(at.pc)) {
-            inner_is = cut(merged, &walked, at.pc, inner_is);
+            inner_is =
+                carefully ? cut_carefully(merged, &walked, at.pc, inner_is) : cut(merged, &walked, at.pc, inner_is);
         } else {
             inner_is = 0;
             merged->addresses[walked.addresses++] = at.pc;
@@ -66,6 +78,14 @@ __attribute__((noinline)) static struct walked walk(struct hl_merged_stack *merg
     }
     walked.last = at.pc;
     return walked;
+}
+
+__attribute__((noinline)) static struct walked walk(struct hl_merged_stack *merged, uintptr_t caller, uintptr_t tag) {
+    return walk_by(merged, caller, tag, 0);
+}
+
+HL_COLD static struct walked walk_carefully(struct hl_merged_stack *merged, uintptr_t caller, uintptr_t tag) {
+    return walk_by(merged, caller, tag, 1);
 }
 
 /* ---- putting frames, from the outermost on ---- */
@@ -141,8 +161,10 @@ struct merging {
 
 HL_INLINE int begins_run(const char *frame) {
     const uint64_t flags = **(const uint64_t *const *)(frame + HL_FRAME_EP);
-    /* A thread's first frame says so too, but was not run. */
-    return (flags & (HL_FRAME_FINISH | HL_FRAME_OF_C)) == HL_FRAME_FINISH && (flags & HL_FRAME_KIND) != HL_FRAME_DUMMY;
+    /* A thread's first frame says so too, but was not run; nor was the one in which the VM loads an extension: it has
+     * no pc. */
+    return (flags & (HL_FRAME_FINISH | HL_FRAME_OF_C)) == HL_FRAME_FINISH &&
+           (flags & HL_FRAME_KIND) != HL_FRAME_DUMMY && hl_frame_pc(frame);
 }
 
 HL_COLD static void find_interpreter(const struct merging *merging) {
@@ -191,7 +213,9 @@ uint32_t hl_merged_stack_here(struct hl_merged_stack *merged, struct hl_lane *la
     struct merging merging = {0};
     const uint64_t forgets = hl_load64(&hl_location_forgets);
     if (with_ruby) merging = frames_of_ruby(merged, lane);
-    const struct walked walked = walk(merged, caller, merging.tag);
+    struct walked walked = walk(merged, caller, merging.tag);
+    if (HL_UNLIKELY(walked.runs < merging.runs) && walked.ending == HL_NATIVE_START)
+        walked = walk_carefully(merged, caller, merging.tag);
     judge(&merging, &walked);
     if (HL_UNLIKELY(forgets != merged->forgets))
         merged->depth = hl_walk_fresh(merged->keys, merged->epochs, merged->depth);
@@ -206,6 +230,5 @@ uint32_t hl_merged_stack_here(struct hl_merged_stack *merged, struct hl_lane *la
     }
     put_ruby_frames(merged, &place, from, merging.frame);
     put_piece(merged, &place, &walked, &merging, 0);
-    if (!place.next) put_native(merged, &place, caller);
     return node_at(merged, &place);
 }

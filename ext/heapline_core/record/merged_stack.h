@@ -7,6 +7,10 @@
  * walked from the allocation outwards and cut at each run, and the pieces are put below those Ruby frames, counted from
  * the innermost outwards. Frames of the VM itself and those outside of its outermost run are left out.
  *
+ * Runs are told by the interpreter's function. A run may have no frame of it: the function that enters it has a JIT
+ * compile first, and ends the frames that an exception leaves. Where fewer runs are met than began, the walk is done
+ * again, and that function tells them too.
+ *
  * M1  Nothing is guessed. Where the walk is lost (code of a JIT), what it has found so far is told, and a frame says
  *     that more C frames may lie there. Where it came to the thread's start and met another number of runs than there
  *     are Ruby frames that began one, the innermost piece alone is told.
@@ -44,7 +48,8 @@ struct hl_merged_stack {
 /* What unwinding needs; 0 or -ENOMEM. */
 int hl_merged_stack_create(void);
 
-/* The node of this thread's stack for an event by `caller`. */
+/* The node of this thread's stack for an event by `caller`; 0: no frame is known, or `caller` is the VM and nothing but
+ * it is there. */
 uint32_t hl_merged_stack_here(struct hl_merged_stack *merged, struct hl_lane *lane, uintptr_t caller, int with_ruby);
 
 #endif

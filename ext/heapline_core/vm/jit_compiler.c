@@ -19,6 +19,8 @@ static uint32_t c_code_alike;
 static const uint8_t *yjit_enabled; /* NULL: it is no variable here */
 static int has_zjit;
 
+uint32_t hl_jit_is_there;
+
 void hl_jit_find(void) {
     for (unsigned i = 0; i < FUNCTIONS; i++) functions[i] = (uintptr_t)dlsym(RTLD_DEFAULT, ALLOCATING[i]);
     has_zjit = dlsym(RTLD_DEFAULT, "rb_zjit_init") != NULL;
@@ -27,6 +29,7 @@ void hl_jit_find(void) {
     vm = has_zjit || dlsym(RTLD_DEFAULT, "rb_yjit_iseq_gen_entry_point")
              ? hl_library_map((uintptr_t)hl_ruby.rb_thread_current)
              : NULL;
+    hl_jit_is_there = vm != NULL;
 }
 
 static uintptr_t target_of(const uint8_t *displacement) {

@@ -14,6 +14,11 @@
 
 #include <stdint.h>
 
+#include "platform/platform.h"
+
+/* There is one in the object in which the VM lies. */
+extern uint32_t hl_jit_is_there HL_HIDDEN;
+
 /* Is there a JIT compiler in the object in which the VM lies? At the start. */
 void hl_jit_find(void);
 

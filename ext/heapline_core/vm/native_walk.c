@@ -84,6 +84,10 @@ enum { SHORTEST = 4096 };
 
 struct hl_interpreter hl_interpreter;
 
+static uint64_t bounds_of(uintptr_t begin, uintptr_t size) {
+    return (uint64_t)(begin - hl_native_vm.begin) << 32 | size;
+}
+
 HL_COLD void hl_interpreter_find(uint64_t pc) {
     uint64_t instruction;
     uintptr_t begin;
@@ -91,15 +95,25 @@ HL_COLD void hl_interpreter_find(uint64_t pc) {
     if (hl_probe(&instruction, (const void *)pc, sizeof(instruction)) || !hl_native_in_vm(instruction)) return;
     const uintptr_t size = hl_unwind_function(instruction, &begin);
     if (size < SHORTEST || size > UINT32_MAX || !hl_native_in_vm(begin)) return;
-    __atomic_store_n(&hl_interpreter.bounds, (uint64_t)(begin - hl_native_vm.begin) << 32 | size, __ATOMIC_RELAXED);
+    __atomic_store_n(&hl_interpreter.bounds, bounds_of(begin, size), __ATOMIC_RELAXED);
+}
+
+/* 1: `what` was not among what is known, and is now. Where there is no room it stays unknown. */
+static int learn(uint64_t known[HL_INTERPRETER_CALLERS], uint64_t what) {
+    for (unsigned i = 0; i < HL_INTERPRETER_CALLERS; i++) {
+        uint64_t there = 0;
+        if (__atomic_compare_exchange_n(&known[i], &there, what, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return 1;
+        if (there == what) return 0;
+    }
+    return 0;
+}
+
+HL_COLD void hl_interpreter_learn_function(uintptr_t address) {
+    uintptr_t begin;
+    const uintptr_t size = hl_unwind_function(address, &begin);
+    if (size && size <= UINT32_MAX && hl_native_in_vm(begin)) learn(hl_interpreter.functions, bounds_of(begin, size));
 }
 
 HL_COLD void hl_interpreter_learn_caller(uint64_t address) {
-    for (unsigned i = 0; i < HL_INTERPRETER_CALLERS; i++) {
-        uint64_t there = 0;
-        if (__atomic_compare_exchange_n(&hl_interpreter.callers[i], &there, address, 0, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED) ||
-            there == address)
-            return;
-    }
+    if (learn(hl_interpreter.callers, address)) hl_interpreter_learn_function(address);
 }

@@ -77,23 +77,36 @@ enum { HL_INTERPRETER_CALLERS = 4 };
 
 struct hl_interpreter {
     uint64_t bounds; /* where it begins, in bytes from the VM's library << 32 | size; 0: not known yet */
-    uint64_t callers[HL_INTERPRETER_CALLERS]; /* return addresses in those who call it */
+    uint64_t callers[HL_INTERPRETER_CALLERS];   /* return addresses in those who call it */
+    uint64_t functions[HL_INTERPRETER_CALLERS]; /* those functions, each as bounds */
 };
 extern struct hl_interpreter hl_interpreter HL_HIDDEN;
 
 /* Find it by the code that a Ruby frame runs, at `pc`. */
 void hl_interpreter_find(uint64_t pc);
 void hl_interpreter_learn_caller(uint64_t address);
+void hl_interpreter_learn_function(uintptr_t address);
+
+HL_INLINE int hl_interpreter_within(const uint64_t *known, uintptr_t address) {
+    const uint64_t bounds = hl_load64(known);
+    return address - hl_native_vm.begin - (bounds >> 32) < (uint32_t)bounds;
+}
 
 /* Is this return address, of a frame of the VM's library, in it? */
 HL_INLINE int hl_interpreter_has(uintptr_t address) {
-    const uint64_t bounds = hl_load64(&hl_interpreter.bounds);
-    return address - hl_native_vm.begin - (bounds >> 32) < (uint32_t)bounds;
+    return hl_interpreter_within(&hl_interpreter.bounds, address);
 }
 
 HL_INLINE int hl_interpreter_called_by(uintptr_t address) {
     for (unsigned i = 0; i < HL_INTERPRETER_CALLERS; i++)
         if (hl_load64(&hl_interpreter.callers[i]) == address) return 1;
+    return 0;
+}
+
+/* Is it anywhere in a function that calls the interpreter? Each run has a frame of one. */
+HL_INLINE int hl_interpreter_entered_from(uintptr_t address) {
+    for (unsigned i = 0; i < HL_INTERPRETER_CALLERS; i++)
+        if (hl_interpreter_within(&hl_interpreter.functions[i], address)) return 1;
     return 0;
 }
 
