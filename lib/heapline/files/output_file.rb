@@ -161,8 +161,8 @@ module Heapline
           file.read
         end
       end
-      private_class_method :place, :refuse, :descriptor, :replaceable?, :to_descriptor, :through, :replace, :gzip, :zstd,
-                           :packed, :reason
+      private_class_method :place, :refuse, :descriptor, :replaceable?, :to_descriptor, :through, :replace, :gzip,
+                           :zstd, :packed, :reason
     end
   end
 end
