@@ -28,7 +28,7 @@ enum : uint64_t {
     LEAST_PAGE = 1 << 14,   /* of Ruby 3.1 */
     LARGER_PAGE = 1 << 16,  /* of later ones */
     DESCRIPTION = 96,       /* bytes of it that are looked at */
-    COUNTS = 24,            /* likewise, for the size and the number of slots */
+    COUNTS = 32,            /* likewise, for the size and the number of slots (4.1-dev: from 24 on) */
     PAGE_HEAD = 256,
     CLASS_BYTES = 320,
     CLASS_EXTENSION = 24, /* of Ruby 3.1 */
