@@ -28,6 +28,10 @@ enum : uint64_t {
     FLAT_FLOAT = 4,
     T_STRING = 5,
     T_ARRAY = 7,
+    T_IMEMO = 0x1a,
+    KIND_SHIFT = 12, /* of what the VM made for itself */
+    SCOPE = 1,
+    METHOD_CACHE = 11, /* since Ruby 4.0 */
     TRANSIENT_BLOCK = 1 << 15,
     /* Begins what Ruby up to 3.2 keeps of an object outside malloc; then its bytes and the object. */
     TRANSIENT = 0xfeab,
@@ -314,6 +318,16 @@ void References::scan_object(uint64_t slot, uint64_t bytes, uint64_t flags, cons
     }
 }
 
+/* The last word of a method's cache and of a scope is a number in any version, and since Ruby 4.0 what it does not need
+ * of it is what another object left. Either looks like what it is: by the address of code, or of a class and a scope.
+ */
+bool References::ends_in_a_number(uint64_t slot, uint64_t flags) const {
+    const uint64_t kind = flags >> KIND_SHIFT & 15, third = image_.word(slot + 2 * WORD),
+                   fourth = image_.word(slot + 3 * WORD);
+    if (kind == METHOD_CACHE) return image_.mapping_at(fourth);
+    return kind == SCOPE && heap_.is_slot(third) && (!fourth || heap_.is_slot(fourth));
+}
+
 /* Of an object, without its class. */
 References::Range References::words_of(uint64_t slot, uint64_t bytes, uint64_t flags) const {
     const uint64_t begin = slot + 2 * WORD, type = flags & 31;
@@ -322,6 +336,7 @@ References::Range References::words_of(uint64_t slot, uint64_t bytes, uint64_t f
     if (type == T_STRING && !(flags & STRING_POINTS)) words = 0;
     if (type == T_ARRAY && flags & ARRAY_EMBEDDED) words = 2 + (flags >> 15 & 127);
     if (type == FLAT_FLOAT) words = 0;
+    if (type == T_IMEMO && ends_in_a_number(slot, flags)) words = SLOT_WORDS - 1;
     return {begin, std::max(begin, slot + std::min(bytes, words * WORD))};
 }
 

@@ -85,6 +85,7 @@ class References {
     void scan_object(uint64_t slot, uint64_t bytes, uint64_t flags, const Job &job, const Each &each);
     Range transient_of(uint64_t slot, uint64_t word);
     void find_transient(std::vector<Range> &found, const Job &job);
+    bool ends_in_a_number(uint64_t slot, uint64_t flags) const;
     Range words_of(uint64_t slot, uint64_t bytes, uint64_t flags) const;
 
     Image &image_;
