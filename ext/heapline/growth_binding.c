@@ -180,6 +180,7 @@ static VALUE series_hash(const struct hl_growth_store *store, const struct hl_se
     if (store->by == HL_LOCATION && !store->by_file && !series->names[HL_LIBRARY])
         rbhl_put(hash, "library", name(store, series->caller));
     rbhl_put(hash, "temporary_share", real(series->temporary_share));
+    rbhl_put(hash, "age_mean_generations", real(series->age_mean_generations));
     rbhl_put(hash, "alloc_bytes_per_s", DBL2NUM(series->alloc_bytes_per_s));
     for (uint32_t i = 0; i < series->count; i++) rb_ary_push(windows, window_array(&series->windows[i]));
     rbhl_put(hash, "windows", windows);

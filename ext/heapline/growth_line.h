@@ -49,7 +49,8 @@
     X(NUMBER, delta_bytes)                                                                                             \
     X(NUMBER, bytes_allocated)                                                                                         \
     X(NUMBER, alloc_bytes_per_s)                                                                                       \
-    X(NUMBER, temporary_share)
+    X(NUMBER, temporary_share)                                                                                         \
+    X(NUMBER, age_mean_generations)
 #define HL_LINE_TOTAL_KEYS(X)                                                                                          \
     X(NUMBER, live_bytes)                                                                                              \
     X(NUMBER, bytes_allocated)

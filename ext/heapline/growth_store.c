@@ -373,7 +373,7 @@ static void add_pending(struct hl_growth_store *store, uint32_t process, const u
     if (series->pending_line != store->counts.lines) {
         series->pending_line = store->counts.lines;
         series->pending_live = series->pending_allocated = series->pending_rate = 0;
-        series->pending_delta = series->pending_temporary = 0;
+        series->pending_delta = series->pending_temporary = series->pending_age = 0;
         series->pending_most = -INFINITY;
         series->next_pending = store->pending;
         store->pending = (uint32_t)(series - store->series) + 1;
@@ -391,7 +391,10 @@ static void add_pending(struct hl_growth_store *store, uint32_t process, const u
     series->pending_rate += rate;
     series->pending_delta += site->delta_bytes;
     /* Of several sites the one that allocates most tells how long blocks live. */
-    if (series->pending_rate <= 2 * rate) series->pending_temporary = site->temporary_share;
+    if (series->pending_rate <= 2 * rate) {
+        series->pending_temporary = site->temporary_share;
+        series->pending_age = site->age_mean_generations;
+    }
 }
 
 /* The lines before the one that lists a site first, where it does not tell of them (S3); it allocated evenly since the
@@ -415,6 +418,7 @@ static void commit(struct hl_growth_store *store, const struct hl_growth_process
         struct hl_series *series = &store->series[store->pending - 1];
         store->pending = series->next_pending;
         series->temporary_share = series->pending_temporary;
+        series->age_mean_generations = series->pending_age;
         series->alloc_bytes_per_s = series->pending_rate;
         if (series->pending_live > 0)
             series->caller = series->pending_most > series->pending_live / 2 ? series->pending_caller : 0;
@@ -431,7 +435,8 @@ static void add_memory(struct hl_growth_store *store, uint32_t process, struct h
     if (isnan(bytes)) return;
     names[HL_LOCATION] = intern(store, name);
     names[HL_KIND] = intern(store, memory);
-    struct hl_line_site site = {.live_bytes = bytes, .delta_bytes = NAN, .temporary_share = NAN};
+    struct hl_line_site site = {
+        .live_bytes = bytes, .delta_bytes = NAN, .temporary_share = NAN, .age_mean_generations = NAN};
     add_pending(store, process, names, &site);
 }
 

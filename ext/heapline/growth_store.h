@@ -43,14 +43,14 @@ struct hl_series {
     uint32_t stride; /* lines a window takes */
     uint32_t count, room;
     struct hl_window *windows;
-    double lowest, highest;                    /* of all live bytes: how far it moved */
-    double temporary_share, alloc_bytes_per_s; /* as last listed */
+    double lowest, highest;                                          /* of all live bytes: how far it moved */
+    double temporary_share, age_mean_generations, alloc_bytes_per_s; /* as last listed */
     uint32_t caller; /* of a line: the library through which more than half of it came when last listed; 0: none */
     /* The sum of what the line at work says; several sites may be one series. */
     uint64_t pending_line;
     double pending_most; /* live bytes of the site with the most, and its library */
     uint32_t pending_caller;
-    double pending_live, pending_delta, pending_allocated, pending_rate, pending_temporary;
+    double pending_live, pending_delta, pending_allocated, pending_rate, pending_temporary, pending_age;
     uint32_t next_pending;
 };
 
