@@ -76,6 +76,9 @@ module Heapline
       FIGURES = [*Figures::SiteFigures.fetch_values(:growth, :live),
                  Figures::SiteFigures::RATES.fetch(:bytes_allocated)].freeze
       ORDERS = { slope: nil, **FIGURES.to_h { |column| [column.key, column] } }.freeze
+      # What a Life takes from the Hashes of Native::GrowthStore.
+      LIFE = %i[process windows temporary_share age_mean_generations alloc_bytes_per_s].freeze
+      private_constant :LIFE
 
       # What makes a site the same in all deploys. one: a Series, or a Hash of Native::GrowthStore.
       def self.key(one)
@@ -162,7 +165,7 @@ module Heapline
       end
 
       def series_of(members)
-        lives = members.map { |one| Life.new(**one.slice(:process, :windows, :temporary_share, :alloc_bytes_per_s)) }
+        lives = members.map { |one| Life.new(**one.slice(*LIFE)) }
         newest = members.max_by { |one| one[:windows].last[2] }
         verdict = Verdict.over(lives)
         Series.new(location: place(newest), **newest.slice(:label, :gem, :library, :tag, :kind),

@@ -5,11 +5,17 @@ module Heapline
     # One site (or group of sites) in one process, from its first line in the log to its last. A frozen plain value.
     # Times are ms since 1970 on the process's own clock, sizes are bytes, rates bytes a ms.
     class Life
-      # Part of a life: its lowest live bytes and when they were; how fast the site allocated; how long a byte stays,
-      # in ms: live divided by rate (Little's law).
-      Stretch = Struct.new(:ms, :low, :rate, keyword_init: true) do
+      # Part of a life: its lowest live bytes and when they were, and the mean; how fast the site allocated, in bytes a
+      # ms and in bytes from one GC to the next; how long a byte stays, in ms and in GCs: live divided by rate (Little's
+      # law, whose unit of time may be any).
+      Stretch = Struct.new(:ms, :low, :mean, :rate, :gc_rate, keyword_init: true) do
         def residence
           low / [rate, Float::MIN].max
+        end
+
+        # Garbage too, so of the mean.
+        def gc_residence
+          mean / [gc_rate, Float::MIN].max
         end
       end
       # Stretches that a life is cut into.
@@ -18,13 +24,15 @@ module Heapline
       # Moments of several lives together.
       MOMENTS = 60
 
-      attr_reader :process, :windows, :stretches, :temporary_share, :alloc_bytes_per_s
+      attr_reader :process, :windows, :stretches, :temporary_share, :age_mean_generations, :alloc_bytes_per_s
 
       # process: number of the process. windows: as Native::GrowthStore gives them, oldest first, at least one.
-      def initialize(windows:, process: 0, temporary_share: nil, alloc_bytes_per_s: 0.0)
+      # age_mean_generations: of the blocks that were freed; nil where unknown.
+      def initialize(windows:, process: 0, temporary_share: nil, age_mean_generations: nil, alloc_bytes_per_s: 0.0)
         @process = process
         @windows = windows
         @temporary_share = temporary_share
+        @age_mean_generations = age_mean_generations
         @alloc_bytes_per_s = alloc_bytes_per_s
         @stretches = parts(STRETCHES).map { |from, to| stretch(from, to) }.freeze
         freeze
@@ -120,7 +128,22 @@ module Heapline
         after = before == to ? [to + 1, windows.size - 1].min : to
         time = windows[after][2] - windows[before][2]
         rate = time.positive? ? (windows[after][4] - windows[before][4]) / time : 0.0
-        Stretch.new(ms: ms, low: low, rate: rate).freeze
+        mean = windows[from..to].sum { |window| window[3] } / (to - from + 1)
+        Stretch.new(ms: ms, low: low, mean: mean, rate: rate, gc_rate: gc_rate(from, to)).freeze
+      end
+
+      # Bytes allocated from one GC to the next in windows `from` to `to`, and in so many before them that there are two
+      # GCs at least: with one the figure says more about where the lines lie between GCs. At the beginning of a life
+      # the windows after them stand for those before.
+      def gc_rate(from, to)
+        before = [from - 1, 0].max
+        before -= 1 until before.zero? || gcs(before, to) >= 2
+        to += 1 until to == windows.size - 1 || gcs(before, to) >= 2
+        (windows[to][4] - windows[before][4]) / [gcs(before, to), 1].max
+      end
+
+      def gcs(from, to)
+        windows[to][5] - windows[from][5]
       end
     end
   end

@@ -127,6 +127,82 @@ module Heapline
       end
     end
 
+    # Beside a fast leak GCs become rarer, so more garbage waits at other lines.
+    class VerdictOfGarbageTest < Minitest::Test
+      MB = 1_000_000
+      EVERY = 5000 # ms
+      LINES = 60
+
+      # A site that allocates 1 MB a second. gc_s: seconds between GCs at a part (0..1) of the log. Block: bytes that
+      # are kept at that part. age: of what was freed; it waits for so many GCs, and comes and goes.
+      def site(gc_s, age: 1.0, lines: LINES, &kept)
+        gcs = 1.0
+        windows = Array.new(lines) do |i|
+          part = i.fdiv(lines - 1)
+          gcs += EVERY / 1000.0 / gc_s.call(part)
+          live = (MB * gc_s.call(part) * age * [1.0, 0.8, 1.2, 0.9, 1.1][i % 5]) + (kept ? kept.call(part) : 0)
+          [i * EVERY.to_f, live, i * EVERY.to_f, live, i * MB * EVERY / 1000.0, gcs.to_i]
+        end
+        Life.new(windows: windows, temporary_share: age > 1 ? 0.0 : 0.9998, age_mean_generations: age)
+      end
+
+      RARER = ->(part) { 0.5 + (3 * part) }
+      EVEN = ->(_part) { 1.0 }
+
+      def verdict(*lives)
+        Verdict.over(lives).name
+      end
+
+      def test_garbage_of_rarer_gcs_is_no_leak
+        found = Verdict.new([site(RARER)])
+        assert_equal [:churn, 0.0], [found.name, found.trend.slope]
+        assert_equal 0.0, found.trend.low, "none of its growth is sure"
+        facts = found.facts.to_h { |fact| [fact.name, fact.holds] }
+        assert_equal [true, true, true], facts.values_at(:rarer, :waits, :older)
+        assert_equal :churn, verdict(*Array.new(2) { site(RARER) })
+      end
+
+      # What a full cache evicts waits through more GCs.
+      def test_what_a_cache_evicts_waits_too
+        assert_equal :steady, verdict(site(RARER, age: 12.0))
+      end
+
+      # 1 % of what is allocated is kept: by the end more than waits for a GC.
+      def test_a_leak_at_a_line_that_churns
+        assert_equal :leak, verdict(site(RARER) { |part| 3 * MB * part })
+        assert_equal :leak, verdict(site(EVEN) { |part| 3 * MB * part })
+      end
+
+      # Where GCs are not rarer, a leak below what waits is found as before.
+      def test_a_slow_leak_where_gcs_are_even
+        assert_equal :leak, verdict(site(EVEN) { |part| 0.8 * MB * part })
+      end
+
+      def test_a_fast_leak_makes_gcs_rarer_itself
+        assert_equal :leak, verdict(site(RARER) { |part| 200 * MB * part })
+      end
+
+      def test_a_cache_that_fills_and_a_step
+        assert_equal :cache, verdict(site(RARER) { |part| 60 * MB * [2 * part, 1].min })
+        assert_equal :bloat, verdict(site(RARER) { |part| part < 0.4 ? 0 : 60 * MB })
+      end
+
+      def test_a_sawtooth
+        assert_equal :churn, verdict(site(EVEN))
+        assert_includes %i[churn steady], verdict(site(->(part) { 0.5 + ((part * 7) % 1) }))
+      end
+
+      # A log of an older heapline may not tell the age; then growth is what it was.
+      def test_without_ages_nothing_is_known_of_garbage
+        life = site(RARER)
+        assert_equal :leak, verdict(Life.new(windows: life.windows, temporary_share: life.temporary_share))
+      end
+
+      def test_without_gcs_it_is_unsure
+        assert_equal :unsure, verdict(site(->(_part) { 1e9 }) { |part| 10 * MB * part })
+      end
+    end
+
     class VerdictOverLivesTest < Minitest::Test
       def life(process, slope, lines: 30)
         windows = Array.new(lines) do |i|
