@@ -11,27 +11,35 @@ class GrowthSimulator
   LEAKS = %i[native_block retained_strings eval_code leak_after_warm_up leak_of_some].freeze
   OTHERS = { lru_cache: :cache, warm_up: :cache, one_off_import: :bloat, churn: :churn, load_noise: :steady,
              load_wave: :steady, gc_sawtooth: :steady, constant: :steady, idle: :steady, falling: :steady }.freeze
+  # What only the interval of GCs tells apart.
+  GARBAGE = { kept_of_garbage: :leak, waiting_garbage: :churn }.freeze
   KINDS = LEAKS.to_h { |kind| [kind, :leak] }.merge(OTHERS).freeze
 
   attr_reader :planted
 
-  # lines: how many lines each process writes; every: seconds between them (nil: drawn for each process)
-  def initialize(seed:, processes: 1, lines: 30, every: nil, kinds: KINDS.keys)
+  # lines: how many lines each process writes; every: seconds between them (nil: drawn for each process); rarer: GCs
+  # become 3 to 21 times as rare, as beside a large leak
+  def initialize(seed:, processes: 1, lines: 30, every: nil, rarer: false, kinds: KINDS.keys)
     @random = Random.new(seed)
     @processes = processes
     @lines = lines
     @every = every
+    @rarer = rarer
     @kinds = kinds
     @planted = []
   end
 
   # Write the log to `io`.
   def write(io)
-    @processes.times { |number| Life.new(self, @random, number, @lines, @every || draw_interval, @kinds).write(io) }
+    @processes.times { |number| Life.new(self, @random, number, @lines, @every || draw_interval, **life).write(io) }
     io
   end
 
   private
+
+  def life
+    { kinds: @kinds, rarer: @rarer ? @random.rand(2.0..20.0) : 0 }
+  end
 
   def draw_interval
     [10, 30, 60, 60, 60, 300, 600].sample(random: @random)
@@ -40,14 +48,16 @@ class GrowthSimulator
   # One process from its first line to its last.
   class Life
     START = Time.utc(2026, 3, 1, 9)
+    GC_S = 5.0 # seconds from one GC to the next, at first
 
-    def initialize(simulator, random, number, lines, every, kinds)
+    def initialize(simulator, random, number, lines, every, kinds:, rarer:)
       @random = random
       @number = number
       @lines = lines
       @every = every
       @sites = kinds.map.with_index { |kind, i| site(simulator, kind, i) }
-      @generation = 100
+      @gcs = 100.0
+      @rarer = rarer
       @phase = random.rand
       @busy = 1.0
       @held = number.odd? ? 10**random.rand(3.0..6.0) : 0 # fragmentation: freed, and not given back, bytes a second
@@ -55,7 +65,9 @@ class GrowthSimulator
 
     def write(io)
       @lines.times do |seq|
-        @generation += random_count(@every / 5.0)
+        @gc_s = GC_S * (1 + (@rarer * seq / @lines))
+        @gcs += @every / @gc_s * @random.rand(0.5..1.5)
+        @generation = @gcs.to_i
         @load = load_at(seq)
         io.puts JSON.generate(line(seq))
       end
@@ -66,7 +78,8 @@ class GrowthSimulator
     def site(simulator, kind, index)
       location = "/app/p#{@number}/#{kind}.rb:#{index + 1}"
       shapes = Shapes.new(kind, @random, @lines, @every, location)
-      simulator.planted << Planted.new(location: location, kind: kind, verdict: KINDS.fetch(kind), rate: shapes.rate)
+      simulator.planted << Planted.new(location: location, kind: kind, verdict: { **KINDS, **GARBAGE }.fetch(kind),
+                                       rate: shapes.rate)
       shapes
     end
 
@@ -77,7 +90,7 @@ class GrowthSimulator
     end
 
     def line(seq)
-      sites = @sites.map { |site| site.step(seq, @load, @generation) }
+      sites = @sites.map { |site| site.step(seq, @load, @generation, @gc_s) }
       live = sites.sum { |site| site[:live_bytes] }
       { schema: "heapline-growth/2", time: (START + (seq * @every)).strftime("%Y-%m-%dT%H:%M:%S.%3NZ"),
         host: "web-1", pid: 1000 + @number, started_at: START.strftime("%Y-%m-%dT%H:%M:%S.%3NZ"), parent_pid: 1,
@@ -86,10 +99,6 @@ class GrowthSimulator
         rss_bytes: 90_000_000 + live + (@held * seq * @every).round, pss_bytes: nil, swap_bytes: 0, ledger: nil,
         totals: { live_bytes: live, bytes_allocated: sites.sum { |site| site[:bytes_allocated] } },
         gc_count: @generation, generation: @generation, dropped_lines: 0, sites: sites }
-    end
-
-    def random_count(mean)
-      (mean * @random.rand(0.5..1.5)).round
     end
   end
 
@@ -113,7 +122,9 @@ class GrowthSimulator
       @wave = random.rand
     end
 
-    def step(seq, load, generation)
+    # gc_s: seconds from one GC to the next.
+    def step(seq, load, generation, gc_s)
+      @gc_s = gc_s
       live, temporary, share = *send(@kind, seq, load)
       @allocated += temporary + [live - @live.to_f, 0].max
       rate = (temporary / @every).round(1)
@@ -121,11 +132,17 @@ class GrowthSimulator
       { location: @location, label: "Planted##{@kind}", gem: nil, library: nil, tag: nil, kind: "ruby",
         live_bytes: @live, live_blocks: @live / 100, growth_bytes: @live - @base.round,
         allocations: (@allocated / 100).round,
-        bytes_allocated: @allocated.round, alloc_bytes_per_s: rate, age_mean_generations: share > 0.8 ? 0.3 : 8.0,
+        bytes_allocated: @allocated.round, alloc_bytes_per_s: rate, age_mean_generations: age(share),
         age_max_generations: generation / 2, age_mean_ms: nil, temporary_share: share }
     end
 
     private
+
+    def age(share)
+      return 1.0 if share > 0.99
+
+      share > 0.8 ? 0.3 : 40.0 / @gc_s
+    end
 
     # [live, bytes allocated in passing, share that dies young]
     def native_block(_seq, load)
@@ -154,6 +171,22 @@ class GrowthSimulator
     def leak_of_some(_seq, load)
       @retained += @rate * @every * load * 2 if @random.rand < 0.5
       [@base + @retained + in_flight(load, @rate * @every * 2), @rate * @every * 10, 0.6]
+    end
+
+    # The same, where what comes on top is all that was allocated since the last GC, or the one before it. At the end
+    # what is kept is 3 to 30 times what one GC of the usual frequency frees.
+    def kept_of_garbage(_seq, load)
+      churn = @rate * @lines * @every / Life::GC_S / (3 * (10**@wave))
+      [leak(load) + garbage(churn * load), churn * @every * load, 0.999]
+    end
+
+    def waiting_garbage(_seq, load)
+      [garbage(@base * load), @base * @every * load, 0.999]
+    end
+
+    # What is dead and not swept yet: up to what is allocated from one GC to the next but one.
+    def garbage(rate)
+      rate * @gc_s * @random.rand(0.1..1.6)
     end
 
     def leak(load)
