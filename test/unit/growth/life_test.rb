@@ -27,6 +27,20 @@ module Heapline
         assert_in_delta 600, stretch.residence
       end
 
+      # With GCs as the unit of time, and the mean for what is live.
+      def test_stretches_keep_what_a_gc_frees
+        stretch = life.stretches[3]
+        assert_equal [100.0, 70.0, 0.7], [stretch.gc_rate, stretch.mean, stretch.gc_residence]
+      end
+
+      # Where a stretch has fewer than two GCs, those before it count; at the beginning those after it.
+      def test_stretches_with_few_gcs
+        windows = (0...20).map { |i| [i * 1000.0, 1.0, i * 1000.0, 1.0, i * 100.0, 1 + (i / 4)] }
+        Life.new(windows: windows).stretches.each { |one| assert_in_delta 400, one.gc_rate, 100 }
+        none = windows.map { |window| [*window.first(5), 1] }
+        assert_equal 1900.0, Life.new(windows: none).stretches.last.gc_rate
+      end
+
       def test_points_are_bounded
         assert_equal [20, 30], [life.points.size, life(128).points.size]
         assert_equal [3, 3], [life(3).points.size, life(3).envelope.size]
