@@ -48,11 +48,12 @@ static int name_file(char *path, size_t size, const char *directory, const char 
                   ending);
 }
 
-/* It is mapped, since at its end the process may not be allowed to open a file. */
+/* It is mapped, since at its end the process may not be allowed to open a file; and written before, so that there is
+ * room for it then. */
 static void make_mark(const char *path) {
     const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) return;
-    if (hl_flight_size_allowed(1) && ftruncate(fd, 1) == 0) {
+    if (hl_flight_size_allowed(1) && pwrite(fd, "0", 1, 0) == 1) {
         void *mapped = hl_map(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
         if (mapped != MAP_FAILED) has_tried = mapped;
     }
