@@ -132,7 +132,9 @@ static void what_does_not_say_that_it_is_empty(void) {
     begun->begin = begun->page + HEAD;
     beyond->slots = PAGE_BYTES / SLOT;
     *(struct described **)describe(0, 0)->page = NULL;
+#ifndef HL_THREAD_SANITIZER                 /* which hands a fault on later */
     *(uintptr_t *)describe(0, 0)->page = 8; /* no memory */
+#endif
     find();
     CHECK_EQUAL(roots.reserve_count, 0);
     CHECK_EQUAL(roots.page_count, 2);
