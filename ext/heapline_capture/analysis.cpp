@@ -135,7 +135,7 @@ void Analysis::birth(const Event &event) {
     bool suited = suits(event);
     if (suited) calls_[static_cast<size_t>(event.kind)].add(event.size);
     if (!suited || is_mapping(event.kind) != query_.mappings) {
-        blocks_[event.block] = {event.size, false, suited ? OTHER : NOBODY, generation_};
+        blocks_[event.block] = {event.size, suited ? OTHER : NOBODY, generation_, false};
         return;
     }
     uint32_t number = context(event);
@@ -146,7 +146,7 @@ void Analysis::birth(const Event &event) {
     sums_.allocated.add(event.size);
     sums_.live.add(event.size);
     sizes_[bits(event.size)].add(event.size);
-    blocks_[event.block] = {event.size, false, number + 1, generation_};
+    blocks_[event.block] = {event.size, number + 1, generation_, false};
     if (watcher_) watcher_->birth(event.block, event.size, event.time_ns);
     Timeline::Span &span = timeline_.at(end_ns_);
     span.allocations++;
@@ -166,20 +166,30 @@ void Analysis::note_live() {
     }
 }
 
-/* The rest of a mapping is no new one: it has the birth and the context of the whole, and the first part its count. */
+/* The rest of a mapping is no new one: it has the birth and the context of the whole, and the first part its count. In
+ * a damaged file it may be larger than the whole, or have a living block's number. */
 void Analysis::settle() {
     waits_ = false;
-    uint64_t kept = 0;
-    for (const Event &rest : rests_) kept += rest.size;
     Block whole = ending_.block < blocks_.size() ? blocks_[ending_.block] : Block{};
+    uint64_t kept = 0;
+    for (Event &rest : rests_) {
+        if (rest.block != ending_.block) make_room_for(rest);
+        rest.size = std::min<uint64_t>(rest.size, whole.size - kept);
+        kept += rest.size;
+    }
     end(ending_, kept);
     for (const Event &rest : rests_) {
-        if (rest.block >= blocks_.size()) blocks_.resize(rest.block + 1);
+        make_room_for(rest);
         blocks_[rest.block] = whole;
         blocks_[rest.block].size = rest.size;
         whole.is_part = 1;
     }
     rests_.clear();
+}
+
+void Analysis::make_room_for(const Event &rest) {
+    if (rest.block >= blocks_.size()) blocks_.resize(rest.block + 1);
+    if (blocks_[rest.block].context) end(rest);
 }
 
 /* Of the block that an end or a change names, or of one whose end was lost and whose number is used again. kept: bytes
@@ -206,20 +216,18 @@ void Analysis::end(const Event &event, uint64_t kept) {
     sums_.freed.add(size, blocks);
     if (!query_.objects)
         contexts_[this->context(event)].sums.freed.add(size, blocks); /* nobody's line frees an object */
-    if (watcher_) tell_end(event, ended.context - 1, size, age <= 1);
+    if (watcher_) tell_end(event, ended.context - 1, size, age <= 1, kept);
     Timeline::Span &span = timeline_.at(end_ns_);
     span.frees++;
     span.freed += size;
     span.live = sums_.live.bytes;
 }
 
-void Analysis::tell_end(const Event &event, uint32_t context, uint64_t size, bool temporary) {
+void Analysis::tell_end(const Event &event, uint32_t context, uint64_t size, bool temporary, uint64_t kept) {
     std::vector<uint32_t> rests;
+    if (!kept) return watcher_->end(event.block, context, size, event.time_ns, temporary);
     for (const Event &rest : rests_) rests.push_back(rest.block);
-    if (rests.empty())
-        watcher_->end(event.block, context, size, event.time_ns, temporary);
-    else
-        watcher_->cut(event.block, context, size, event.time_ns, temporary, rests);
+    watcher_->cut(event.block, context, size, event.time_ns, temporary, rests);
 }
 
 void Analysis::object(const Event &event) {

@@ -41,6 +41,10 @@ struct Query {
 struct Figures {
     uint64_t count = 0, bytes = 0;
 
+    /* Zero bytes may be a block, and some a part of one that is counted elsewhere. */
+    bool any() const {
+        return count || bytes;
+    }
     /* blocks: 0 where it is a part of one that is counted elsewhere. */
     void add(uint64_t size, uint64_t blocks = 1) {
         count += blocks;
@@ -153,9 +157,9 @@ class Analysis {
     static const uint32_t NOBODY = UINT32_MAX, OTHER = UINT32_MAX - 1;
 
     struct Block {
-        uint64_t size : 63, is_part : 1; /* is_part: of a mapping that was cut, and another part counts as the block */
-        uint32_t context;                /* plus 1; 0: no block */
-        uint32_t generation;             /* of birth */
+        uint64_t size;
+        uint32_t context;                      /* plus 1; 0: no block */
+        uint32_t generation : 31, is_part : 1; /* of birth; it is of a mapping that was cut, and another part counts */
     };
     struct Recent {
         uint32_t thread, tag, klass, context; /* context: plus 1 */
@@ -166,7 +170,8 @@ class Analysis {
     void birth(const Event &event);
     void end(const Event &event, uint64_t kept = 0);
     void settle();
-    void tell_end(const Event &event, uint32_t context, uint64_t size, bool temporary);
+    void make_room_for(const Event &rest);
+    void tell_end(const Event &event, uint32_t context, uint64_t size, bool temporary, uint64_t kept);
     void object(const Event &event);
     void resize(const Event &event);
     void mark(const Event &event);

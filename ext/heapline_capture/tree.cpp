@@ -28,10 +28,10 @@ uint32_t Tree::child(uint32_t parent, uint32_t frame) {
 void Tree::top_down(const Names &names, const std::vector<Figures> &stacks) {
     std::vector<bool> wanted(stacks.size());
     for (size_t stack = stacks.size(); stack-- > 1;) {
-        if (stacks[stack].count) wanted[stack] = true;
+        if (stacks[stack].any()) wanted[stack] = true;
         if (wanted[stack]) wanted[names.node(static_cast<uint32_t>(stack)).parent] = true;
     }
-    if (!stacks.empty() && stacks[0].count) nodes_[child(0, 0)].self.add(stacks[0]);
+    if (!stacks.empty() && stacks[0].any()) nodes_[child(0, 0)].self.add(stacks[0]);
     std::vector<uint32_t> places(stacks.size());
     for (uint32_t stack = 1; stack < stacks.size(); stack++) {
         if (!wanted[stack]) continue;
@@ -46,7 +46,7 @@ void Tree::top_down(const Names &names, const std::vector<Figures> &stacks) {
 /* The figures are those of the frame that allocated; its callers show how much of that came through them. */
 void Tree::bottom_up(const Names &names, const std::vector<Figures> &stacks) {
     for (uint32_t stack = 0; stack < stacks.size(); stack++) {
-        if (!stacks[stack].count) continue;
+        if (!stacks[stack].any()) continue;
         uint32_t place = stack ? 0 : child(0, 0);
         uint32_t depth = 0;
         for (uint32_t at = stack; at && depth < FURTHEST; at = names.node(at).parent, depth++)

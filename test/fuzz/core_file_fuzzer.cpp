@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../../ext/heapline_corefile/allocator.hpp"
+#include "../../ext/heapline_corefile/empty_pages.hpp"
 #include "../../ext/heapline_corefile/glibc.hpp"
 #include "../../ext/heapline_corefile/image.hpp"
 #include "../../ext/heapline_corefile/jemalloc.hpp"
