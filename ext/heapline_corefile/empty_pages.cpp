@@ -87,20 +87,11 @@ bool is_empty(Image &image, const RubyHeap &heap, const Layout &layout, uint64_t
 
 std::vector<uint64_t> empty_pages(Image &image, const RubyHeap &heap, const Job &job) {
     std::vector<uint64_t> found;
-    const uint64_t page_bytes = heap.page_bytes();
     Layout layout;
-    size_t step = 0;
     if (!heap.found() || !learn(image, heap, layout)) return found;
-    for (const Image::Segment &segment : image.segments()) {
-        if (!segment.writable) continue;
-        for (uint64_t at = (segment.begin + page_bytes - 1) & ~(page_bytes - 1);
-             at < segment.end && segment.end - at >= page_bytes; at += page_bytes) {
-            job.check(++step);
-            at = std::max(at, image.behind_hole(at) & ~(page_bytes - 1));
-            if (at >= segment.end || segment.end - at < page_bytes) break;
-            if (is_empty(image, heap, layout, at)) found.push_back(at);
-        }
-    }
+    image.each_piece(heap.page_bytes(), job, [&](const Image::Segment &, uint64_t page) {
+        if (is_empty(image, heap, layout, page)) found.push_back(page);
+    });
     return found;
 }
 

@@ -12,6 +12,7 @@
 #ifndef HEAPLINE_COREFILE_IMAGE_HPP
 #define HEAPLINE_COREFILE_IMAGE_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -81,6 +82,22 @@ class Image {
 
     /* For who looks through all: where zeros that take no room in the file begin there, their end, else the address. */
     uint64_t behind_hole(uint64_t address) const;
+
+    /* see(segment, address) for each piece of so many bytes, a power of two, that lies at a multiple of that in
+     * writable memory, holes left out. */
+    template <typename See> void each_piece(uint64_t bytes, const Job &job, See see) const {
+        size_t step = 0;
+        for (const Segment &segment : segments()) {
+            if (!segment.writable) continue;
+            for (uint64_t at = (segment.begin + bytes - 1) & ~(bytes - 1);
+                 at < segment.end && segment.end - at >= bytes; at += bytes) {
+                job.check(++step);
+                at = std::max(at, behind_hole(at) & ~(bytes - 1));
+                if (at >= segment.end || segment.end - at < bytes) break;
+                see(segment, at);
+            }
+        }
+    }
 
     /* Are all the bytes there? Then they are copied. */
     bool read(uint64_t address, void *to, size_t size) {

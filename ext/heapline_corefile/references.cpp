@@ -294,18 +294,11 @@ References::Range References::transient_of(uint64_t slot, uint64_t word) {
 
 /* Blocks of that memory: also what objects have left lies there still. */
 void References::find_transient(std::vector<Range> &found, const Job &job) {
-    size_t step = 0;
-    for (const Image::Segment &segment : image_.segments()) {
-        for (uint64_t at = (segment.begin + TRANSIENT_BLOCK - 1) & ~(TRANSIENT_BLOCK - 1);
-             segment.writable && at < segment.end && segment.end - at >= TRANSIENT_BLOCK; at += TRANSIENT_BLOCK) {
-            job.check(++step);
-            at = std::max(at, image_.behind_hole(at) & ~(TRANSIENT_BLOCK - 1));
-            if (at >= segment.end || segment.end - at < TRANSIENT_BLOCK) break;
-            const uint64_t head = image_.word(at + 2 * WORD), bytes = head >> 16 & 0xffff;
-            if ((head & 0xffff) == TRANSIENT && bytes > 2 * WORD && bytes % WORD == 0 && bytes < TRANSIENT_BLOCK)
-                found.push_back({at, at + TRANSIENT_BLOCK});
-        }
-    }
+    image_.each_piece(TRANSIENT_BLOCK, job, [&](const Image::Segment &, uint64_t at) {
+        const uint64_t head = image_.word(at + 2 * WORD), bytes = head >> 16 & 0xffff;
+        if ((head & 0xffff) == TRANSIENT && bytes > 2 * WORD && bytes % WORD == 0 && bytes < TRANSIENT_BLOCK)
+            found.push_back({at, at + TRANSIENT_BLOCK});
+    });
 }
 
 template <typename Each>

@@ -104,19 +104,11 @@ void RubyHeap::forget_blocks() {
 void RubyHeap::find_pages(const Job &job) {
     std::vector<Page> larger;
     Page page;
-    size_t step = 0;
-    for (const Image::Segment &segment : image_.segments()) {
-        if (!segment.writable) continue;
-        for (uint64_t at = (segment.begin + LEAST_PAGE - 1) & ~(LEAST_PAGE - 1);
-             at < segment.end && segment.end - at >= LEAST_PAGE; at += LEAST_PAGE) {
-            job.check(++step);
-            at = std::max(at, image_.behind_hole(at) & ~(LEAST_PAGE - 1));
-            if (segment.end - at < LEAST_PAGE) break;
-            if (read_page(at, LEAST_PAGE, page)) pages_.push_back(page);
-            if (at % LARGER_PAGE == 0 && segment.end - at >= LARGER_PAGE && read_page(at, LARGER_PAGE, page))
-                larger.push_back(page);
-        }
-    }
+    image_.each_piece(LEAST_PAGE, job, [&](const Image::Segment &segment, uint64_t at) {
+        if (read_page(at, LEAST_PAGE, page)) pages_.push_back(page);
+        if (at % LARGER_PAGE == 0 && segment.end - at >= LARGER_PAGE && read_page(at, LARGER_PAGE, page))
+            larger.push_back(page);
+    });
     page_bytes_ = LEAST_PAGE;
     if (larger.size() < pages_.size()) return;
     page_bytes_ = LARGER_PAGE;
