@@ -10,6 +10,9 @@ module Heapline
       # Each block carries a record of this many bytes at its end.
       TRAILER = 8
 
+      # From where growth counts, by Snapshot#baseline_kind; :start is not there.
+      SINCE = { fork: "the fork", clear: "the baseline", each: "each one's baseline, fork or start" }.freeze
+
       # The lines of a ledger in short; what is less than this part of RSS is summed up.
       NAMES = { objects_live: "Ruby objects", objects_free: "free object slots", malloc_ruby: "malloc by Ruby lines",
                 malloc_native: "malloc by native code", malloc_older: "malloc from before",
@@ -141,8 +144,8 @@ module Heapline
       def growth
         return nil if [nil, :start].include?(@snapshot.baseline_kind)
 
-        since = { fork: "the fork from #{@snapshot.forked_from}", clear: "the baseline",
-                  each: "each one's baseline, fork or start" }.fetch(@snapshot.baseline_kind)
+        kind = @snapshot.baseline_kind
+        since = "#{SINCE.fetch(kind)}#{" from #{@snapshot.forked_from}" if kind == :fork}"
         at = @snapshot.baseline_at ? " at #{@snapshot.baseline_at.strftime("%H:%M:%S")}" : ""
         ["since #{since}#{at}: growth #{Units.bytes(@snapshot.growth_bytes)}",
          "allocated since and still live #{Units.bytes(@snapshot.retained_bytes)}"]

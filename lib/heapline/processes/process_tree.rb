@@ -19,14 +19,21 @@ module Heapline
       end
 
       # One Snapshot with the sum of `root` and `children`. peak_bytes is nil: peaks of several processes do not add up.
-      # baseline_kind is :each where one of them has had a baseline: growth is then of no one moment.
       def self.merge(root, children)
+        kind = baseline_kind([root, *children])
         own = children.flat_map { |child| child.select { |site| own?(site) }.map { |site| own_of(site) } }
         root.with(sites: added(root.sites + own), objects: objects(root, children), peak_bytes: nil, peak_at: nil,
-                  merged: children.size, **baseline([root, *children]),
+                  merged: children.size, baseline_kind: kind, baseline_at: (root.baseline_at unless kind == :each),
                   threads: sum([root, *children], :threads), gc_count: gc_count([root, *children]),
                   own_bytes: sum([root, *children], :own_bytes), flight_bytes: sum([root, *children], :flight_bytes),
                   moved_bytes: sum([root, *children], :moved_bytes), failures: failures([root, *children]))
+      end
+
+      # From where the growth of these together counts, the first one's own: as Snapshot#baseline_kind, or :each where
+      # one of several has had a baseline, so that it is of no one moment.
+      def self.baseline_kind(snapshots)
+        several = snapshots.size > 1 && snapshots.any? { |one| one.baseline_kind == :clear }
+        several ? :each : snapshots.first.baseline_kind
       end
 
       # Those of `snapshots` that descend from `root` by forks, nearest first; Kin will do, too.
@@ -86,10 +93,6 @@ module Heapline
           age_max: site.age_max, age_ms_max: site.age_ms_max }
       end
 
-      def self.baseline(snapshots)
-        snapshots.any? { |one| one.baseline_kind == :clear } ? { baseline_kind: :each, baseline_at: nil } : {}
-      end
-
       # nil: no Ruby runs in any of them.
       def self.gc_count(snapshots)
         sum(snapshots, :gc_count) if snapshots.any?(&:gc_count)
@@ -104,7 +107,7 @@ module Heapline
         all = snapshots.map(&:failures).reduce({}) { |sum, one| sum.merge(one) { |_, a, b| a + b } }
         based.zero? ? all : all.merge(based_children: based)
       end
-      private_class_method :child?, :added, :objects, :own?, :own_of, :lifespans, :baseline, :gc_count, :sum, :failures
+      private_class_method :child?, :added, :objects, :own?, :own_of, :lifespans, :gc_count, :sum, :failures
     end
   end
 end

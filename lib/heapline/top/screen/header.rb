@@ -2,6 +2,7 @@
 
 require_relative "../../terminal/display_width"
 require_relative "../../accounting/memory_lines"
+require_relative "../../processes/process_tree"
 require_relative "../../terminal/sparkline"
 require_relative "../../figures/units"
 
@@ -141,9 +142,7 @@ module Heapline
 
           root = watch.now.root
           start = root.older ? "counting began" : "the start"
-          return "each one's baseline, fork or start" if forked(watch.now).positive? && root.baseline_kind == :clear
-
-          { fork: "the fork", clear: "the baseline" }.fetch(root.baseline_kind, start)
+          Accounting::MemoryLines::SINCE.fetch(Processes::ProcessTree.baseline_kind(watch.now.snapshots), start)
         end
 
         def fleet

@@ -27,6 +27,8 @@ module Heapline
         def test_forked_processes_and_what_became_of_it
           worker = snapshot(pid: 4712, state: :running, baseline_kind: :fork, forked_from: 4711)
           assert_match(/pid 4711 and 1 forked/, header(watch(reading(*shop(0), others: [worker]))))
+          based = [worker.with(baseline_kind: :clear)]
+          assert_match(/since each one's baseline, fork or start/, header(watch(reading(*shop(0), others: based))))
           assert_match(/ · stopped · /, header(watch(reading(*shop(0), stopped: true))))
           assert_match(/ · paused · /, header(watch(reading(*shop(0))), view: view(paused: true)))
           dead = Reading.new([reading(*shop(0)).root.with(state: :killed)], at: 0)
