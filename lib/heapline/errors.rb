@@ -23,6 +23,13 @@ module Heapline
 
       error.message[/\A[^@]*[^@ ]/]
     end
+
+    # Why no file can come to be in a directory, in words; nil: it can.
+    def self.of_directory(path)
+      return "no such directory" unless File.directory?(path)
+
+      "permission denied" unless File.writable?(path)
+    end
   end
 
   # Figures were asked of a process that runs without the preloaded core.

@@ -49,16 +49,10 @@ module Heapline
         return if descriptor(path)
 
         refuse(path, File.stat(path)) if File.exist?(path)
-        place(path, File.dirname(path)) if replaceable?(path)
+        problem = Error.of_directory(File.dirname(path)) if replaceable?(path)
+        raise Error, "the output cannot be written to #{path}: #{problem}" if problem
       rescue SystemCallError
         nil # what is wrong is told when it is written
-      end
-
-      def self.place(path, directory)
-        return if File.directory?(directory) && File.writable?(directory)
-
-        raise Error, "the output cannot be written to #{path}: " \
-                     "#{File.directory?(directory) ? "permission denied" : "no such directory"}"
       end
 
       def self.refuse(path, status)
@@ -161,8 +155,8 @@ module Heapline
           file.read
         end
       end
-      private_class_method :place, :refuse, :descriptor, :replaceable?, :to_descriptor, :through, :replace, :gzip,
-                           :zstd, :packed, :reason
+      private_class_method :refuse, :descriptor, :replaceable?, :to_descriptor, :through, :replace, :gzip, :zstd,
+                           :packed, :reason
     end
   end
 end

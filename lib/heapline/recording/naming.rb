@@ -23,7 +23,10 @@ module Heapline
 
       # Raises Error where nothing can be written; before the command runs.
       def check
-        check_directory(File.dirname(@pattern))
+        directory = File.dirname(@pattern)
+        problem = Error.of_directory(directory)
+        raise Error, "a capture cannot be written to #{directory}: #{problem}" if problem
+
         Naming.check_file(@pattern)
       end
 
@@ -35,13 +38,6 @@ module Heapline
       end
 
       private
-
-      def check_directory(directory)
-        return if File.directory?(directory) && File.writable?(directory)
-
-        raise Error, "a capture cannot be written to #{directory}: " \
-                     "#{File.directory?(directory) ? "permission denied" : "no such directory"}"
-      end
 
       def candidates(pid)
         first = @pattern.gsub("%p", pid.to_s)
