@@ -14,6 +14,9 @@ module Tasks
     THREADED = %w[ruby/test_thread.rb ruby/test_thread_queue.rb ruby/test_thread_cv.rb ruby/test_hash.rb
                   ruby/test_fiber.rb ruby/test_process.rb].freeze
 
+    # Starts 18,000 processes at once and counts on a limit that root does not have: what runs beside it cannot fork.
+    LEFT_OUT_TEST = "test_aspawn_too_long_path"
+
     # What is worth most in eight minutes: threads, processes, signals, GC, what frees iseqs, what calls malloc most.
     SUBSET = %w[
       ruby/test_hash.rb ruby/test_thread_queue.rb ruby/test_thread_cv.rb ruby/test_threadgroup.rb ruby/test_fiber.rb
@@ -80,7 +83,8 @@ module Tasks
     private
 
     def compare(layer, under, files)
-      command = [RbConfig.ruby, "-I", "tool/lib", "-I", "test/lib", "test/runner.rb", "--ruby=#{RbConfig.ruby}"]
+      command = [RbConfig.ruby, "-I", "tool/lib", "-I", "test/lib", "test/runner.rb", "--ruby=#{RbConfig.ruby}",
+                 "--name=!/##{LEFT_OUT_TEST}\\z/"]
       SuiteComparison.new(layer, dir: FOLDER, command: command, under: under).run(files)
     end
 
