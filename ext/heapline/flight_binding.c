@@ -323,6 +323,7 @@ static int read_into_tally(struct reading *reading) {
 
 static int read_all(struct reading *reading) {
     int failed = hl_flight_read_header(reading->source.fd, &reading->header, &reading->source.problem);
+    if (!failed) failed = hl_flight_check_whole(&reading->header, &reading->source.problem);
     if (failed) return failed;
     if (reading->whole == OBJECTS && !reading->header.object_directory) return 0;
     if (reading->whole == TALLIED) return read_into_tally(reading);

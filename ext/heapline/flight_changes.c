@@ -288,6 +288,7 @@ static int read_once(int fd, struct hl_flight_changes *changes, struct hl_flight
                      struct hl_problem *problem) {
     struct hl_flight_header header;
     int failed = hl_flight_read_header(fd, &header, problem);
+    if (!failed) failed = hl_flight_check_whole(&header, problem);
     if (!failed) failed = hl_flight_check_size(fd, header.page_count, problem);
     if (!failed) failed = make_room(&news->copy, fd, header.page_count, problem);
     news->print_count = 0;

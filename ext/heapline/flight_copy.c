@@ -78,6 +78,7 @@ static unsigned char *page_of(const struct hl_flight_copy *copy, uint64_t number
 static int read_whole(int fd, struct hl_flight_copy *copy, struct hl_problem *problem) {
     struct hl_flight_header header;
     int failed = hl_flight_read_header(fd, &header, problem);
+    if (!failed) failed = hl_flight_check_whole(&header, problem);
     if (!failed) failed = hl_flight_check_size(fd, header.page_count, problem);
     copy->bytes = mapped(NULL, 0, header.page_count, &failed, problem);
     if (failed) return failed;

@@ -91,6 +91,25 @@ int hl_flight_check_header(const struct hl_flight_header *header, struct hl_prob
     return 0;
 }
 
+/* It does so at its next allocation. Who may not write to the file does not ask. */
+static void ask_to_take_over(int fd) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    const int writable = open(path, O_RDWR | O_CLOEXEC);
+    if (writable < 0) return;
+    struct hl_flight_header *map = mmap(NULL, HL_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, writable, 0);
+    close(writable);
+    if (map == MAP_FAILED) return;
+    __atomic_fetch_or(&map->request, (uint32_t)HL_REQUEST_TAKE_OVER, __ATOMIC_SEQ_CST);
+    munmap(map, HL_PAGE_SIZE);
+}
+
+int hl_flight_check_whole(const struct hl_flight_header *header, struct hl_problem *problem) {
+    if (header->state != HL_STATE_FORKED) return 0;
+    return hl_flight_fail(problem, "its process has not taken over what it inherited at its fork: one that runs does "
+                                   "so at its next allocation");
+}
+
 int hl_flight_read_header(int fd, struct hl_flight_header *header, struct hl_problem *problem) {
     memset(header, 0, sizeof(*header));
     ssize_t got = read_at(fd, 0, header, sizeof(*header));
@@ -99,7 +118,9 @@ int hl_flight_read_header(int fd, struct hl_flight_header *header, struct hl_pro
     if ((size_t)got >= sizeof(header->magic) && (size_t)got < sizeof(*header) &&
         memcmp(header->magic, HL_FLIGHT_MAGIC, sizeof(header->magic)) == 0)
         return fail_cut(problem, (uint64_t)got, sizeof(*header));
-    return hl_flight_check_header(header, problem);
+    const int failed = hl_flight_check_header(header, problem);
+    if (!failed && header->state == HL_STATE_FORKED) ask_to_take_over(fd);
+    return failed;
 }
 
 int hl_flight_check_size(int fd, uint64_t pages, struct hl_problem *problem) {

@@ -26,8 +26,12 @@ int hl_flight_check_header(const struct hl_flight_header *header, struct hl_prob
 /* A descriptor of a regular file, or -1 with the problem. */
 int hl_flight_open(const char *path, int flags, struct hl_problem *problem);
 
-/* Read and check the header alone. 0 or -errno with the problem. */
+/* Read and check the header alone. A forked child that rests on its parent's flight is asked to take over. 0 or -errno
+ * with the problem. */
 int hl_flight_read_header(int fd, struct hl_flight_header *header, struct hl_problem *problem);
+
+/* May more than the header be read? 0, or -EINVAL with the problem: it is such a child's. */
+int hl_flight_check_whole(const struct hl_flight_header *header, struct hl_problem *problem);
 
 /* Is it a regular file of so many pages at least? 0 or -errno with the problem. */
 int hl_flight_check_size(int fd, uint64_t pages, struct hl_problem *problem);

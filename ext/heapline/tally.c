@@ -603,7 +603,8 @@ static void tell_sites(struct hl_tally *tally, struct hl_tally_process *process,
 /* Where the file is another process's, what is held of the former one goes. */
 static int follow(struct hl_tally *tally, struct hl_tally_process *process, int fd, struct hl_problem *problem) {
     struct hl_flight_header header;
-    const int failed = hl_flight_read_header(fd, &header, problem);
+    int failed = hl_flight_read_header(fd, &header, problem);
+    if (!failed) failed = hl_flight_check_whole(&header, problem);
     if (failed || (process->pid == header.pid && process->started_ns == header.started_ns)) return failed;
     if (process->pid) forget(tally, process);
     *process =

@@ -280,11 +280,20 @@ static void fork_with(void (*part)(void)) {
     check_in_child(part);
 }
 
+/* In a child that takes over at once. */
+static void become_child(void) {
+    CHECK_EQUAL(hl_flight_begin_child(NULL, 0, 1), 0);
+    CHECK(hl_flight_rests());
+    CHECK_EQUAL(hl_flight_bring(), 0);
+    CHECK_EQUAL(hl_flight_become_child(), 0);
+    CHECK(!hl_flight_rests());
+    hl_flight_leave_parent();
+}
+
 static void be_a_child(void) {
     char path[600];
     char *base = hl_flight.base;
-    hl_flight_begin_child(NULL, 1);
-    hl_flight_become_child();
+    become_child();
     CHECK(hl_flight.base == base); /* L3 */
     CHECK_EQUAL(*kept, 4711);
     CHECK_EQUAL(hl_flight.header->pid, getpid());
@@ -323,8 +332,7 @@ static void a_child_that_counts_nothing_leaves_nothing(void) {
 
 static void be_a_child_in_memory(void) {
     char *base = hl_flight.base;
-    hl_flight_begin_child(NULL, 1);
-    hl_flight_become_child();
+    become_child();
     CHECK(hl_flight.base == base);
     CHECK_EQUAL(*kept, 4711);
     *kept = 1;
@@ -346,8 +354,7 @@ static struct hl_object_class *class;
 static uint32_t children;
 
 static void know_the_class(void) {
-    hl_flight_begin_child(NULL, 1);
-    hl_flight_become_child();
+    become_child();
     size_t length;
     const char *text = hl_flight_text(class->name, &length);
     CHECK(class->name < hl_flight.header->page_count * HL_PAGE_SIZE / 8);

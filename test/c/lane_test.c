@@ -16,6 +16,7 @@
 #include "core.h"
 #include "flight/site_table.h"
 #include "lifecycle/errand.h"
+#include "lifecycle/forked_child.h"
 #include "platform/own_memory.h"
 
 enum { USABLE = 256, SITE = HL_SITE_FIRST, FAR_SITE = 320 };
@@ -537,14 +538,11 @@ static struct block shared_block, others_block;
 static uint32_t *told; /* a word that parent and children share */
 
 static void take_over(void) {
-    hl_cell_ref inherited;
     const int saved = hl_guard_enter(&hl_thread);
-    hl_lane_stop(mine);
-    CHECK_EQUAL(hl_flight_begin_child(hl_inheritance_header(), 1), 0);
-    CHECK_EQUAL(hl_inheritance_take(hl_lane_each_chunk, &inherited), 0);
-    CHECK_EQUAL(hl_flight_become_child(), 0);
-    CHECK_EQUAL(hl_lane_after_fork_child(mine, inherited), 0);
-    hl_lane_baseline(HL_BASELINE_FORK);
+    hl_thread.own = mine;
+    CHECK_EQUAL(hl_forked_child_begin(1, 0), 0);
+    CHECK(!hl_flight_rests());
+    mine = hl_thread.own;
     hl_guard_leave(&hl_thread, saved);
 }
 

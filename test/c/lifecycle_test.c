@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "lifecycle/forked_child.h"
 #include "lifecycle/lifecycle.h"
 
 #include <errno.h>
@@ -464,6 +465,8 @@ static void be_a_child_of_threads(void) {
     for (unsigned position = 0; position < 5000; position += 37)
         CHECK(sites[flight_find("/app/a.rb", 10 + position)].allocations > 0);
     free(block);
+    hl_forked_child_settle();
+    CHECK(!hl_flight_rests());
     check_flight();
 }
 
@@ -477,6 +480,111 @@ static void children_of_a_busy_process_work(void) {
     for (int i = 0; i < FORKS && check_failures() == 0; i++) check_in_child(be_a_child_of_threads);
     __atomic_store_n(&finished, 1, __ATOMIC_RELEASE);
     for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    check_flight();
+}
+
+/* ---- a child that rests on its parent's flight ---- */
+
+enum {
+    RESTING_PAGES = 5000,
+    RESTING_LINES = 900,
+    RESTING_THREADS = 4,
+    ROUNDS = 2000,
+    STRINGS = 200,
+    STRING_BYTES = 400
+};
+
+static void *count_in_child(void *number) {
+    heapline_quiet_enter();
+    fake_ruby_fiber();
+    heapline_quiet_leave();
+    for (unsigned i = 0; i < ROUNDS; i++) free(allocate_at(1000 + (unsigned)(uintptr_t)number, 24));
+    *fake_ruby_ec_word() = NULL;
+    return NULL;
+}
+
+static size_t tell_more(void *text, char *label, uint32_t *offset) {
+    (void)offset;
+    memcpy(label, text, strlen(text));
+    return strlen(text);
+}
+
+static void relabel(uint32_t site, char *label) {
+    static const struct hl_text_view before = {"work", 4};
+    const int saved = hl_guard_enter(&hl_thread);
+    hl_site_relabel(site, before, tell_more, label);
+    hl_guard_leave(&hl_thread, saved);
+}
+
+static int is_labelled(uint32_t site, const char *label) {
+    size_t length;
+    const char *text = hl_flight_text(hl_site_record(site)->label, &length);
+    return length == strlen(label) && !memcmp(text, label, length);
+}
+
+/* Its sums take the places of those of its parent. */
+static void be_a_child_of_one_that_rested(void) {
+    const uint64_t pages = hl_flight.header->page_count;
+    free(allocate_at(0, 7));
+    CHECK(hl_flight_rests());
+    CHECK(hl_flight.header->page_count <= pages + 8);
+    hl_forked_child_settle();
+    CHECK_EQUAL(sums_at(0).allocations, 3);
+    CHECK_EQUAL(sums_at(1).allocations, 1);
+    CHECK(hl_flight.header->page_count <= pages + 8);
+    check_flight();
+}
+
+static void rest_and_take_over(void) {
+    pthread_t threads[RESTING_THREADS];
+    char byte;
+    free(allocate_at(0, 7)); /* its first call */
+    CHECK(hl_flight_rests());
+    CHECK_EQUAL(hl_flight.header->state, HL_STATE_FORKED);
+    CHECK(read(go_on[0], &byte, 1) == 1);
+    relabel(flight_find("/app/a.rb", 11), "Others#work"); /* the record is its parent's */
+    for (uintptr_t i = 0; i < RESTING_THREADS; i++) pthread_create(&threads[i], NULL, count_in_child, (void *)i);
+    hl_forked_child_settle();
+    for (unsigned i = 0; i < RESTING_THREADS; i++) pthread_join(threads[i], NULL);
+    CHECK(!hl_flight_rests());
+    CHECK_EQUAL(hl_flight.header->state, HL_STATE_RUNNING);
+    CHECK_EQUAL(sums_at(0).allocations, 2);
+    CHECK_EQUAL(sums_at(0).frees, 1);
+    for (unsigned i = 1; i < RESTING_LINES; i++) CHECK_EQUAL(sums_at(i).allocations, 1);
+    for (unsigned i = 0; i < RESTING_THREADS; i++) {
+        CHECK_EQUAL(sums_at(1000 + i).allocations, ROUNDS);
+        CHECK_EQUAL(sums_at(1000 + i).frees, ROUNDS);
+    }
+    CHECK(is_labelled(flight_find("/app/a.rb", 10), "Telling#work"));
+    CHECK(is_labelled(flight_find("/app/a.rb", 11), "work"));
+    check_flight();
+    check_in_child(be_a_child_of_one_that_rested);
+}
+
+/* Its parent goes on meanwhile: it counts, and makes a label more telling, far behind what was there at the fork. */
+static void a_child_that_rests_has_what_was_at_the_fork(void) {
+    int status = -1;
+    char text[STRING_BYTES] = {0};
+    begin("quiet");
+    CHECK(hl_flight_pages(RESTING_PAGES)); /* so that it is long before it takes over by itself */
+    for (unsigned i = 0; i < RESTING_LINES; i++) CHECK(allocate_at(i, 100));
+    CHECK(pipe(go_on) == 0);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        rest_and_take_over();
+        below_exit((int)check_failures());
+    }
+    for (unsigned i = 0; i < RESTING_LINES; i++) CHECK(allocate_at(i, 100));
+    const int saved = hl_guard_enter(&hl_thread);
+    for (uint32_t i = 0; i < STRINGS; i++) {
+        memcpy(text, &i, sizeof(i));
+        CHECK(hl_string_intern(text, sizeof(text)));
+    }
+    hl_guard_leave(&hl_thread, saved);
+    relabel(flight_find("/app/a.rb", 10), "Telling#work");
+    CHECK(write(go_on[1], "", 1) == 1);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
     check_flight();
 }
 
@@ -581,6 +689,7 @@ static const struct check_test tests[] = {
     {"the_short_way_after_a_fork", the_short_way_after_a_fork},
     {"the_short_way_tells_ages", the_short_way_tells_ages},
     {"children_of_a_busy_process_work", children_of_a_busy_process_work},
+    {"a_child_that_rests_has_what_was_at_the_fork", a_child_that_rests_has_what_was_at_the_fork},
     {"counting_ends_and_begins_beside_busy_threads", counting_ends_and_begins_beside_busy_threads},
     {"who_stands_in_the_middle_of_counting_is_waited_for", who_stands_in_the_middle_of_counting_is_waited_for},
 };

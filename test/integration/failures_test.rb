@@ -227,6 +227,34 @@ class FailuresTest < Minitest::Test
     end
   end
 
+  # A forked child takes over later what it inherited: then there may be no room any more. It goes on in memory.
+  def test_a_child_that_finds_no_room_for_what_it_inherited
+    text = <<~'RUBY'
+      code = "->(a) {\n#{"  a * 100\n" * 128}}"
+      100.times { |n| RubyVM::InstructionSequence.compile(code, "/app/#{n}.rb").eval.call("s") }
+      directory = ENV["HEAPLINE_DIR"]
+      file = -> { directory && Dir["#{directory}/#{$$}-*.flight"].first }
+      Process.wait(fork do
+        $own = "o" * 5000
+        rested = file.call ? IO.binread(file.call, 4, 16) == "\5\0\0\0" : directory.nil?
+        begin
+          directory && File.open("#{directory}/full", "w") { |io| loop { io.syswrite("f" * 4096) } }
+        rescue SystemCallError
+          nil
+        end
+        (Array.new(100) { "u" * 2000 }) && GC.start while file.call
+        p [rested, Array.new(1000) { "v" * 900 }.size]
+        exit!(5)
+      end)
+      p $?.exitstatus
+      exit 3
+    RUBY
+    on_tmpfs("size=4m") do |directory|
+      assert_goes_on(ruby(script(text)), "4 MB", env: { "HEAPLINE_DIR" => directory })
+      assert_path_exists File.join(directory, "full")
+    end
+  end
+
   # More sites than the file system has room for: what does not fit is (other), and the totals stay right.
   def test_a_file_system_that_fills_up
     on_tmpfs("size=1m") do |directory|

@@ -31,6 +31,8 @@ struct hl_inheritance {
     uint64_t size;     /* of this mapping */
     uint64_t pages;    /* of the flight */
     uint64_t prepared; /* CLOCK_MONOTONIC, seconds */
+    uint32_t hurry;    /* many wait */
+    uint32_t reserved;
 };
 enum { BITS_AT = 2 * HL_PAGE_SIZE };
 
@@ -132,8 +134,11 @@ void hl_inheritance_prepare(void) {
         hl_map(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1);
     if (fresh == MAP_FAILED) return;
     madvise(fresh, size, MADV_DONTDUMP);
-    *fresh = (struct hl_inheritance){
-        .moment = hl_moment_of(hl_load64(&hl_epochs)) + 1, .size = size, .pages = pages, .prepared = seconds()};
+    *fresh = (struct hl_inheritance){.moment = hl_moment_of(hl_load64(&hl_epochs)) + 1,
+                                     .size = size,
+                                     .pages = pages,
+                                     .prepared = seconds(),
+                                     .hurry = hl_load32(&waiting) >= CHILDREN / 4};
     copy_words((uint64_t *)fresh + HL_PAGE_SIZE / sizeof(uint64_t), (const uint64_t *)header, sizeof(*header));
     keep_objects(fresh, header);
     prepared = fresh;
@@ -229,14 +234,30 @@ void hl_inheritance_refuse(void) {
     if (own && own->pid == (uint32_t)getpid()) __atomic_store_n(&own->over, 1, __ATOMIC_RELAXED);
 }
 
-/* This process is none of those for which the list is. */
-static void leave_all(void) {
-    hl_inheritance_refuse();
-    unmap(own);
-    own = NULL;
+static uint64_t baseline_then; /* when this process was forked */
+
+void hl_inheritance_rest(void) {
     for (uint32_t i = 0; i < CHILDREN; i++) unmap(inheritance_of(children[i]));
     memset(children, 0, sizeof(children));
     waiting = keepers = tending = 0;
+    baseline_then = hl_baseline();
+}
+
+/* A page takes 1 to 2 us to be read or written: who runs for so long was slowed down by less than a tenth. */
+enum { LITTLE_PAGES = 256, DUE_NS_A_PAGE = 20 * 1000 };
+
+int hl_inheritance_may_wait(void) {
+    return own && !own->hurry && own->pages > LITTLE_PAGES;
+}
+
+int hl_inheritance_is_due(void) {
+    return !own || hl_clock_ns(CLOCK_PROCESS_CPUTIME_ID) > own->pages * DUE_NS_A_PAGE;
+}
+
+static void leave_parent(void) {
+    hl_inheritance_refuse();
+    unmap(own);
+    own = NULL;
 }
 
 /* A page of the child's: the lane's record, in the first one, and behind its cell a chunk. Here the counts of the sites
@@ -360,9 +381,9 @@ static int write_objects(void) {
     return failed;
 }
 
-/* I5; the parent's flight is still the one that is mapped. Asked when all is read: it may have ended meanwhile. */
+/* I5. Asked when all is read: it may have ended meanwhile. */
 static void tell_if_late(void) {
-    if (!own || __atomic_load_n(&own->over, __ATOMIC_SEQ_CST)) hl_add_shared(&hl_flight.header->late_children, 1);
+    if (!own || __atomic_load_n(&own->over, __ATOMIC_SEQ_CST)) hl_flight_tell_parent_of_late_child();
 }
 
 int hl_inheritance_take(void (*each_chunk)(void (*see)(const struct hl_lane_chunk *chunk)), hl_cell_ref *record) {
@@ -378,11 +399,11 @@ int hl_inheritance_take(void (*each_chunk)(void (*see)(const struct hl_lane_chun
             each_chunk(add_known);
             tell_if_late();
         }
-        failed = write_sums(hl_baseline());
+        failed = write_sums(baseline_then);
         hl_own_memory_return(sums, size);
     }
     if (!failed) failed = write_objects();
-    leave_all();
+    leave_parent();
     *record = inherited;
     return failed;
 }

@@ -2,10 +2,11 @@
 /*
  * What a forked child has of its parent's counts.
  *
- * The parent copies nothing before a fork: a child that only executes another program has no use for it. One that
- * lives takes the counts over at its first call, and brings those of all lanes together by site. Meanwhile the parent
- * goes on. So whoever changes a chunk of counters for the first time after a fork keeps it, as it is, in memory that
- * parent and child share, while the child has not taken over (struct hl_inheritance, one a fork).
+ * The parent copies nothing before a fork: a child that only executes another program has no use for it, and one that
+ * soon ends hardly any. One that lives takes the counts over, at its first call where that costs little, else when it
+ * has run for some time (hl_inheritance_is_due) or is asked for them, and brings those of all lanes together by site.
+ * Meanwhile the parent goes on. So whoever changes a chunk of counters for the first time after a fork keeps it, as it
+ * is, in memory that parent and child share, while the child has not taken over (struct hl_inheritance, one a fork).
  *
  * I1  A chunk is kept before it is changed: who reads a chunk and does not find it kept then, has read it as it was.
  * I2  Counts are as they were when fork returned in the parent, but for calls of other threads that were under way.
@@ -40,10 +41,19 @@ void hl_inheritance_come_into(void);
 const struct hl_flight_header *hl_inheritance_header(void);
 void hl_inheritance_refuse(void);
 
-/* Write the counts of all lanes into the child's flight, as one lane's (hl_flight_begin_child), and give back what the
- * process shares with its parent and with earlier children of that. `each_chunk` shows what the lanes' owners know of
- * their chunks; NULL: nothing is taken over, as the child counts anew. *record: where that lane's record lies once the
- * flight is mapped. 0 or -errno. */
+/* In the child, once it has a flight of its own and rests on its parent's (hl_flight_begin_child): it is none of those
+ * for which the parent's list of children is, and the baseline of what it inherited is the one in force. */
+void hl_inheritance_rest(void);
+
+/* May it go on so for a while? Not where there is little to take over, and not beyond so many that wait. And has it run
+ * for long by now, by what taking over costs? */
+int hl_inheritance_may_wait(void);
+int hl_inheritance_is_due(void);
+
+/* Write the counts of all lanes into the child's flight, as one lane's, while others count, and give back what the
+ * process shares with its parent. `each_chunk` shows what the parent's lanes' owners knew of their chunks; NULL:
+ * nothing is taken over, as the child counts anew. *record: where that lane's record lies once the flight is mapped. 0
+ * or -errno. */
 int hl_inheritance_take(void (*each_chunk)(void (*see)(const struct hl_lane_chunk *chunk)), hl_cell_ref *record);
 
 #endif

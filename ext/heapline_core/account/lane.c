@@ -24,8 +24,10 @@ enum {
 static const uint64_t OUTSIDE_MOST_NS = 2ull * 1000 * 1000 * 1000;
 
 void (*hl_lane_asked)(void);
+void (*hl_lane_rests)(void);
 uint32_t hl_lanes_at_most_slots;
-static struct hl_lane *newest; /* of all lanes */
+static struct hl_lane *newest;    /* of all lanes */
+static struct hl_lane *of_parent; /* of its lanes at the fork */
 static struct hl_lane *shared;
 static const struct hl_thread *shared_holder; /* NULL: free */
 
@@ -119,7 +121,7 @@ struct hl_lane *hl_lane_newest(void) {
 }
 
 void hl_lane_each_chunk(void (*see)(const struct hl_lane_chunk *chunk)) {
-    for (const struct hl_lane *lane = hl_lane_newest(); lane; lane = lane->made_before)
+    for (const struct hl_lane *lane = of_parent; lane; lane = lane->made_before)
         for (uint32_t i = 0; i < lane->counts.chunk_count; i++) see(&lane->counts.chunks[i]);
 }
 
@@ -250,56 +252,9 @@ void hl_lane_shared_unlock(void) {
     __atomic_store_n(&shared_holder, NULL, __ATOMIC_RELEASE);
 }
 
-/* A lane goes on in a flight that knows nothing of it: what it counted is in the lane of what was inherited. */
-static int begin_again(struct hl_lane *lane, uint32_t owner) {
-    struct fresh_lane *fresh = (struct fresh_lane *)lane;
-    const hl_cell_ref place = take_place();
-    if (!place) return -ENOSPC;
-    memset(&fresh->tables, 0, sizeof(fresh->tables));
-    memset(&lane->counts, 0, sizeof(lane->counts));
-    begin_lane(fresh, hl_flight_cell(place), place + 1);
-    hl_location_clear(lane->locations);
-    lane->record->owner = owner;
-    show_record(lane->record, place);
-    lane->made_before = newest;
-    newest = lane;
-    return 0;
-}
-
 void hl_lane_stop(struct hl_lane *own) {
     hl_lane_counts_stop(&shared->counts, &((struct fresh_lane *)shared)->tables);
     if (own) hl_lane_counts_stop(&own->counts, &((struct fresh_lane *)own)->tables);
-}
-
-/* The lane of what was inherited has no owner: only its record is there. */
-static void show_inherited(hl_cell_ref place) {
-    struct hl_flight_header *header = hl_flight.header;
-    struct hl_lane_record *record = hl_flight_cell(place);
-    show_record(record, place);
-    header->live_bytes = record->live;
-    if (header->peak_bytes < header->live_bytes) header->peak_bytes = header->live_bytes;
-}
-
-/* The lanes of other threads stay behind: their memory is the parent's too. */
-int hl_lane_after_fork_child(struct hl_lane *own, hl_cell_ref inherited) {
-    shared_holder = NULL;
-    free_lanes = 0;
-    hl_lanes_at_most_slots = 0;
-    hl_flight_cells_become_child();
-    spare_place = 0;
-    last_record = NULL;
-    newest = looked_at = NULL; /* the others are the parent's */
-    set64(&hl_flight.header->baseline, hl_baseline());
-    const int failed = begin_again(shared, 0);
-    show_inherited(inherited);
-    return !failed && own ? begin_again(own, thread_id()) : failed;
-}
-
-/* ---- live bytes ---- */
-
-void hl_lane_lose(uint32_t site, size_t size) {
-    hl_add_shared(&hl_flight.header->counts_lost, 1);
-    if (site != HL_SITE_QUIET) hl_add_shared(&hl_flight.header->bytes_lost, size);
 }
 
 /* Whether `most` was raised to `value`: it was below. */
@@ -308,6 +263,49 @@ static int raise_to(int64_t *most, int64_t value) {
     while (value > known)
         if (__atomic_compare_exchange_n(most, &known, value, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return 1;
     return 0;
+}
+
+/* Its parent's live bytes at the fork, as far as they were published: in the header, until the record is there. */
+static int64_t live_then;
+
+/* The lanes of other threads stay behind: their memory is the parent's too. So does what the parent's thread had, which
+ * tells what it counted. */
+int hl_lane_after_fork_child(struct hl_thread *thread) {
+    const int owned = thread->own != NULL;
+    shared_holder = NULL;
+    free_lanes = 0;
+    hl_lanes_at_most_slots = 0;
+    hl_flight_cells_become_child();
+    spare_place = 0;
+    last_record = NULL;
+    struct hl_lane **last = &newest;
+    while (*last) last = &(*last)->made_before;
+    *last = of_parent; /* where that had not taken over itself */
+    of_parent = newest;
+    newest = looked_at = NULL;
+    thread->own = NULL;
+    live_then = hl_flight.header->live_bytes;
+    set64(&hl_flight.header->baseline, hl_baseline());
+    const int failed = hl_lane_create();
+    if (!failed && owned) hl_lane_own(thread);
+    return failed;
+}
+
+/* It has no owner: only its record is there. */
+void hl_lane_show_inherited(hl_cell_ref place) {
+    struct hl_flight_header *header = hl_flight.header;
+    struct hl_lane_record *record = hl_flight_cell(place);
+    show_record(record, place);
+    const int64_t live = __atomic_add_fetch(&header->live_bytes, record->live - live_then, __ATOMIC_RELAXED);
+    raise_to(&header->peak_bytes, live);
+    of_parent = NULL;
+}
+
+/* ---- live bytes ---- */
+
+void hl_lane_lose(uint32_t site, size_t size) {
+    hl_add_shared(&hl_flight.header->counts_lost, 1);
+    if (site != HL_SITE_QUIET) hl_add_shared(&hl_flight.header->bytes_lost, size);
 }
 
 /* The most that was live at a time since hl_lane_restart_peak. In this process's memory: who asks is in it. */
@@ -444,6 +442,7 @@ HL_COLD void hl_lane_turn(struct hl_lane *lane, uint64_t clock) {
         hl_lane_asked();
         clock = hl_clock();
     }
+    if (hl_lane_rests) hl_lane_rests();
     check_gc_counter();
     const uint64_t epochs = __atomic_load_n(&hl_epochs, __ATOMIC_ACQUIRE);
     const uint64_t generation = hl_gc_count_now() + (uint32_t)epochs;

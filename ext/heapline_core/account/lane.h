@@ -142,18 +142,23 @@ int hl_lane_is_shared(const struct hl_lane *lane);
 /* In a forked child, before all else: nothing is counted until hl_lane_after_fork_child, or for ever. */
 void hl_lane_stop(struct hl_lane *own);
 
-/* In a forked child, which has a flight of its own, and in it the record of what it inherited (hl_inheritance_take):
- * only the calling thread lives on. 0 or -errno. */
-int hl_lane_after_fork_child(struct hl_lane *own, hl_cell_ref inherited);
+/* In a forked child, which has a flight of its own: only the calling thread lives on, and begins a lane there where it
+ * had one. 0 or -errno. */
+int hl_lane_after_fork_child(struct hl_thread *thread);
+/* There is the record of what it inherited now (hl_inheritance_take). */
+void hl_lane_show_inherited(hl_cell_ref place);
 
 /* The private part of each lane, in no order, from hl_lane_newest() on through `made_before`. */
 struct hl_lane *hl_lane_newest(void);
-/* Of each of them, what its owner knows of its chunks. */
+/* In a forked child: of each of its parent's lanes, what its owner knew of its chunks. */
 void hl_lane_each_chunk(void (*see)(const struct hl_lane_chunk *chunk));
 
 /* Another process asks for something (struct hl_flight_header, request): called in a lane's turn, with the guard
  * entered. */
 extern void (*hl_lane_asked)(void);
+
+/* In a forked child that has not taken over yet, else NULL: called in each turn, likewise. */
+extern void (*hl_lane_rests)(void);
 
 /* How many lanes have as many slots for locations as there can be (location.c). */
 extern uint32_t hl_lanes_at_most_slots;

@@ -28,6 +28,7 @@ enum {
     PAGES_WANTED = 1 << 18, /* 1 GiB of address space; the file is sparse */
     PAGES_LEAST = 1 << 9,
     GROWTH_PAGES = 64,
+    CHILD_PAGES = 24, /* that a forked child begins with: most need no more */
     STRING_ARENA_PAGES = 8,
     SET_BITS = 64,
 };
@@ -207,29 +208,31 @@ static void add_pages(struct page_set *set, uint32_t first, uint32_t count) {
         __atomic_fetch_or(&set->words[page / SET_BITS], 1ull << page % SET_BITS, __ATOMIC_RELAXED);
 }
 
-/* In a forked child: pages in which the parent had counts are holes of its own file. So that a line of a thousand
- * generations needs no more pages than one process, they are handed out first, in ascending order. */
+/* In a forked child the pages in which its parent had counts are holes of its own file, or of no use to it. So that a
+ * line of a thousand generations needs no more pages than one process, they are handed out first, in ascending order:
+ * to lanes those that the parent had not taken, for the sums of what was inherited, later, those that it had. */
+static struct page_set taken;          /* of count_pages, by this process */
+static struct page_set parents_counts; /* … by its parent, at the fork */
 static uint32_t vacant_from, vacant_end;
 
-/* The first of `count` of these, or 0. */
-static uint32_t take_vacant(uint32_t count) {
-    uint32_t from = __atomic_load_n(&vacant_from, __ATOMIC_RELAXED), first, page;
+/* The first of `count` pages of counts that the parent had, or had not, from `*cursor` on, which moves on; or 0. */
+static uint32_t take_vacant(int parent_had, uint32_t *cursor, uint32_t end, uint32_t count) {
+    uint32_t from = __atomic_load_n(cursor, __ATOMIC_RELAXED), first, page;
     do {
-        for (first = page = from; page < vacant_end && page - first < count; page++)
-            if (!has_page(&count_pages, page)) first = page + 1;
+        for (first = page = from; page < end && page - first < count; page++)
+            if (!has_page(&count_pages, page) || has_page(&parents_counts, page) != parent_had) first = page + 1;
         if (page - first < count) return 0;
-    } while (!__atomic_compare_exchange_n(&vacant_from, &from, page, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    } while (!__atomic_compare_exchange_n(cursor, &from, page, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return first;
 }
 
 uint32_t hl_flight_pages_of_counts(uint32_t count) {
     const int saved = errno;
-    uint32_t first = take_vacant(count);
+    uint32_t first = take_vacant(0, &vacant_from, vacant_end, count);
     if (first && back(first, first + count)) first = 0;
     errno = saved;
-    if (first) return first;
-    first = hl_flight_pages(count);
-    if (first) add_pages(&count_pages, first, count);
+    if (!first && (first = hl_flight_pages(count))) add_pages(&count_pages, first, count);
+    if (first) add_pages(&taken, first, count);
     return first;
 }
 
@@ -461,9 +464,21 @@ void hl_flight_remove(void) {
 
 /* ---- a forked child ---- */
 
-/* What is to be the child's: a file without a name, or memory where there can be none. */
+/* Its file, without a name, or memory where there can be none. Until the child has taken over, the parent's flight is
+ * still mapped where nothing of the child's lies in place. */
 static int child_fd = -1;
 static char *child_memory;
+static struct page_set *in_place; /* and all pages from parents_end on; NULL: all are */
+static uint32_t parents_end;
+static int parents_fd = -1;
+static dev_t parents_device;
+static ino_t parents_inode;
+static uint32_t first_to_change;     /* the first site whose record is in place */
+static uint32_t sums_from, sums_end; /* hl_flight_child_page */
+
+static int is_in_place(uint32_t page) {
+    return !in_place || page >= parents_end || has_page(in_place, page);
+}
 
 static int make_memory(void) {
     void *memory = hl_map(NULL, mapped_size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1);
@@ -478,21 +493,21 @@ static uint64_t described_pages(void) {
     return pages < pages_used || pages > hl_flight.mask + 1ull ? pages_used : pages; /* L4 */
 }
 
-/* The disk is full: what was written goes on in memory. */
+/* The disk is full: what was written of the parent's pages goes on in memory. */
 static int move_to_memory(void) {
-    const uint64_t described = described_pages();
-    const size_t size = (size_t)(described > pages_used ? described : pages_used) * HL_PAGE_SIZE;
+    const size_t size = (size_t)(parents_end ? parents_end : described_pages()) * HL_PAGE_SIZE;
     ssize_t got = 1;
     const int failed = make_memory();
     for (size_t at = 0; !failed && got > 0 && at < size; at += (size_t)got)
         got = pread(child_fd, child_memory + at, size - at, (off_t)at);
-    close(child_fd);
+    if (child_fd != hl_flight.fd) close(child_fd);
     child_fd = -1;
     return failed;
 }
 
 int hl_flight_write_child(uint64_t place, const void *bytes, size_t size) {
-    while (child_fd >= 0 && size > 0) {
+    const int lies = parents_end && is_in_place((uint32_t)(place / HL_PAGE_SIZE));
+    while (!lies && child_fd >= 0 && size > 0) {
         const ssize_t written = pwrite(child_fd, bytes, size, (off_t)place);
         if (written < 0 && errno == EINTR) continue;
         const int failed = written <= 0 ? move_to_memory() : 0;
@@ -502,7 +517,7 @@ int hl_flight_write_child(uint64_t place, const void *bytes, size_t size) {
         place += (uint64_t)written;
         size -= (size_t)written;
     }
-    if (size > 0) memcpy(child_memory + place, bytes, size);
+    if (size > 0) memcpy((lies ? hl_flight.base : child_memory) + place, bytes, size);
     return 0;
 }
 
@@ -522,6 +537,7 @@ static int bring_run(struct run *run) {
 }
 
 static int add_to_run(struct run *run, struct page_set *brought, uint32_t page) {
+    if (has_page(brought, page)) return 0;
     const int failed = page == run->first + run->count ? 0 : bring_run(run);
     add_pages(brought, page, 1);
     if (!run->count) run->first = page;
@@ -529,18 +545,28 @@ static int add_to_run(struct run *run, struct page_set *brought, uint32_t page) 
     return failed;
 }
 
-/* A directory and the pages that it names; with `depth` 2 these are directories themselves. */
-static int bring_directory(struct page_set *brought, uint32_t page, unsigned depth) {
-    enum { ENTRIES = HL_PAGE_SIZE / sizeof(uint32_t) };
-    const uint32_t *directory = hl_flight_page(page);
+static int bring_one(struct page_set *brought, uint32_t page) {
     struct run run = {0, 0};
-    int failed = bring_pages(page & hl_flight.mask, 1); /* what names comes before what is named */
-    add_pages(brought, page & hl_flight.mask, 1);
+    const int failed = add_to_run(&run, brought, page);
+    return failed ? failed : bring_run(&run);
+}
+
+enum { ENTRIES = HL_PAGE_SIZE / sizeof(uint32_t) };
+
+/* The pages that a directory names, from its entry `from` on, after the directory itself: what names comes before what
+ * is named. With `depth` 2 these are directories themselves, and `from` is an entry of all of theirs. */
+static int bring_directory(struct page_set *brought, uint32_t page, unsigned depth, uint32_t from) {
+    const uint32_t *directory = hl_flight_page(page);
+    const uint32_t each = depth > 1 ? ENTRIES : 1;
+    struct run run = {0, 0};
+    int failed = bring_one(brought, page & hl_flight.mask);
     for (uint32_t i = 0; i < ENTRIES && !failed; i++) {
         const uint32_t entry = __atomic_load_n(&directory[i], __ATOMIC_ACQUIRE);
         if (!entry) continue;
-        failed =
-            depth > 1 ? bring_directory(brought, entry, depth - 1) : add_to_run(&run, brought, entry & hl_flight.mask);
+        if (depth > 1)
+            failed = bring_directory(brought, entry, 1, from > i * each ? from - i * each : 0);
+        else if (i >= from)
+            failed = add_to_run(&run, brought, entry & hl_flight.mask);
     }
     return failed ? failed : bring_run(&run);
 }
@@ -556,24 +582,24 @@ static int bring_others(const struct page_set *brought, uint32_t end) {
     return failed;
 }
 
-/* Sites that are not in the child's header yet may be in its records, and the other way round never: what refers comes
- * before what it refers to, and how many there are between the two. Once written a description never changes (F1), but
- * for names of classes. */
-static int bring_all(struct page_set *brought, struct hl_flight_header *header) {
-    int failed = bring_directory(brought, HL_SITE_DIRECTORY_PAGE, 2);
-    if (!failed) failed = bring_directory(brought, HL_LIBRARY_DIRECTORY_PAGE, 1);
-    if (!failed) failed = bring_directory(brought, HL_TAG_DIRECTORY_PAGE, 1);
+/* The pages in which the child will write: directories, and of records and names those that may not be full. Sites that
+ * are not in the child's header yet may be in its records, and the other way round never: what refers comes before what
+ * it refers to, and how many there are between the two. */
+static int bring_what_changes(struct page_set *brought, struct hl_flight_header *header, uint32_t sites) {
     const struct hl_flight_header *now = hl_flight.header;
+    const uint32_t libraries = header->library_count, tags = header->tag_count;
+    int failed = bring_directory(brought, HL_SITE_DIRECTORY_PAGE, 2, sites / HL_SITES_PER_PAGE);
+    if (!failed) failed = bring_directory(brought, HL_LIBRARY_DIRECTORY_PAGE, 1, libraries / HL_NAMES_PER_PAGE);
+    if (!failed) failed = bring_directory(brought, HL_TAG_DIRECTORY_PAGE, 1, tags / HL_NAMES_PER_PAGE);
     const uint32_t objects = hl_load32(&now->object_directory); /* the parent may be naming their classes */
     for (uint32_t i = 0; objects && i < HL_OBJECT_DIRECTORY_PAGES && !failed; i++)
-        failed = bring_directory(brought, objects + i, 1);
-    if (failed) return failed;
+        failed = bring_directory(brought, objects + i, 1, 0);
     header->site_count = hl_load32(&now->site_count);
     header->library_count = hl_load32(&now->library_count);
     header->tag_count = hl_load32(&now->tag_count);
     header->lanes = 0;
-    pages_used = described_pages();
-    return bring_others(brought, (uint32_t)pages_used);
+    first_to_change = sites / HL_SITES_PER_PAGE * HL_SITES_PER_PAGE;
+    return failed;
 }
 
 static int make_file(void) {
@@ -584,66 +610,185 @@ static int make_file(void) {
     return child_fd >= 0 ? 0 : make_memory();
 }
 
-int hl_flight_begin_child(const struct hl_flight_header *then, int may_have_file) {
-    struct hl_flight_header header = then ? *then : *hl_flight.header;
-    struct page_set *brought = hl_own_memory(sizeof(*brought));
-    header.late_children = header.left_files = 0;
-    int failed = !brought ? -ENOMEM : may_have_file ? make_file() : make_memory();
-    if (!failed) failed = bring_all(brought, &header);
-    if (brought) hl_own_memory_return(brought, sizeof(*brought));
-    if (!failed) failed = hl_flight_write_child(0, &header, sizeof(header));
-    vacant_from = HL_FIXED_PAGES;
-    vacant_end = (uint32_t)pages_used;
-    return failed;
-}
-
-uint32_t hl_flight_child_page(void) {
-    const uint32_t vacant = take_vacant(1), page = vacant ? vacant : (uint32_t)pages_used;
-    if (page > hl_flight.mask) return 0;
-    if (!vacant) pages_used++;
-    add_pages(&count_pages, page, 1);
-    return page;
-}
-
 /* The child's first pages are there, or it counts in memory. 0 or -errno. */
 static int back_child(void) {
-    const off_t from = (off_t)pages_used * HL_PAGE_SIZE, size = GROWTH_PAGES * HL_PAGE_SIZE;
+    const off_t from = (off_t)pages_used * HL_PAGE_SIZE, size = CHILD_PAGES * HL_PAGE_SIZE;
     pages_backed = (uint32_t)pages_used;
     if (child_fd < 0) return 0;
     if (hl_flight_size_allowed(from + size) && !posix_fallocate(child_fd, from, size)) {
-        pages_backed += GROWTH_PAGES;
+        pages_backed += CHILD_PAGES;
         return 0;
     }
     return move_to_memory();
 }
 
-int hl_flight_become_child(void) {
-    const int unbacked = back_child();
-    if (unbacked) return unbacked;
-    const uint32_t parent = hl_flight.header->pid;
-    const uint64_t parent_ticks = hl_flight.header->start_ticks;
-    const size_t size = mapped_size();
-    void *at = child_fd < 0 ? hl_map_over(child_memory, size, hl_flight.base)
-                            : hl_map(hl_flight.base, size, PROT_READ | PROT_WRITE,
-                                     MAP_SHARED | MAP_NORESERVE | MAP_FIXED, child_fd);
-    const int failed = at == MAP_FAILED ? -errno : 0;
-    if (hl_flight.fd >= 0 && file_is_ours()) close(hl_flight.fd);
+static int put_in_place(uint32_t first, uint32_t count) {
+    const uint64_t at = (uint64_t)first * HL_PAGE_SIZE;
+    const size_t size = (size_t)count * HL_PAGE_SIZE;
+    void *placed = child_memory ? hl_map_over(child_memory + at, size, hl_flight.base + at)
+                                : hl_map_part(hl_flight.base + at, size, child_fd, at);
+    if (placed == MAP_FAILED) return -errno;
+    madvise(placed, size, MADV_DONTDUMP);
+    return 0;
+}
+
+/* Of the parent's pages those that are in the set, or are not. */
+static int put_runs_in_place(const struct page_set *set, int are) {
+    int failed = 0;
+    for (uint32_t page = 0, first; page < parents_end && !failed; page++) {
+        for (first = page; page < parents_end && has_page(set, page) == are; page++)
+            ;
+        if (page > first) failed = put_in_place(first, page - first);
+    }
+    return failed;
+}
+
+/* The child's file is there, in its first pages, and the parent's from now on another one. */
+static void leave_parents_file(void) {
+    parents_fd = hl_flight.fd;
+    parents_device = file_device;
+    parents_inode = file_inode;
     hl_flight.fd = child_fd;
-    child_fd = -1;
-    child_memory = NULL;
     file_inode = 0;
     remember_file();
     file_name[0] = 0;
+}
+
+/* It is put in place with what changes. */
+static void take_what_is_vacant(void) {
+    parents_counts = taken;
+    memset(&taken, 0, sizeof(taken));
+    for (uint32_t page = HL_FIXED_PAGES; page < parents_end; page++)
+        if (has_page(&count_pages, page) && !has_page(&parents_counts, page)) add_pages(in_place, page, 1);
+    vacant_from = HL_FIXED_PAGES;
+    vacant_end = parents_end;
+}
+
+static int begin_child(struct hl_flight_header *header, struct page_set *brought, uint32_t sites) {
+    add_pages(brought, HL_HEADER_PAGE, 1);
+    int failed = bring_what_changes(brought, header, sites);
+    pages_used = described_pages();
+    header->page_count = pages_used;
+    if (!failed) failed = hl_flight_write_child(0, header, sizeof(*header));
+    if (!failed) failed = back_child();
     if (failed) return failed;
-    madvise(hl_flight.base, size, MADV_DONTDUMP);
-    keep_in_core(0, pages_backed);
-    string_arena = 0; /* the parent wrote on in its own, and that was brought */
-    hl_flight.header->page_count = pages_used;
-    hl_flight.header->forked_from = parent;
-    hl_flight.header->forked_from_ticks = parent_ticks;
-    hl_flight.header->request = 0;
+    in_place = brought;
+    parents_end = (uint32_t)pages_used;
+    take_what_is_vacant();
+    leave_parents_file();
+    failed = put_runs_in_place(brought, 1);
+    if (!failed) failed = put_in_place(parents_end, hl_flight.mask + 1 - parents_end);
+    return failed;
+}
+
+int hl_flight_begin_child(const struct hl_flight_header *then, uint32_t sites, int may_have_file) {
+    struct hl_flight_header header = then ? *then : *hl_flight.header;
+    struct page_set *brought = hl_own_memory(sizeof(*brought));
+    in_place = NULL;
+    parents_end = 0;
+    header.late_children = header.left_files = header.request = 0;
+    header.forked_from = header.pid;
+    header.forked_from_ticks = header.start_ticks;
+    string_arena = 0;
+    int failed = !brought ? -ENOMEM : may_have_file ? make_file() : make_memory();
+    if (!failed) failed = begin_child(&header, brought, sites);
+    if (failed) return failed;
     describe_process(hl_flight.header);
+    hl_flight.header->state = HL_STATE_FORKED;
     return 0;
+}
+
+int hl_flight_rests(void) {
+    return in_place != NULL;
+}
+
+int hl_flight_may_change(uint32_t site) {
+    return site >= hl_load32(&first_to_change);
+}
+
+/* Once written a description never changes (F1), but for labels. */
+int hl_flight_bring(void) {
+    struct page_set *brought = hl_own_memory(sizeof(*brought));
+    int failed = brought ? 0 : -ENOMEM;
+    if (failed) return failed;
+    if (!child_memory && (child_fd = hl_flight_descriptor()) < 0) failed = make_memory();
+    memcpy(brought, in_place, sizeof(*brought));
+    if (!failed) failed = bring_others(brought, parents_end);
+    hl_own_memory_return(brought, sizeof(*brought));
+    sums_from = HL_FIXED_PAGES;
+    sums_end = parents_end;
+    return failed;
+}
+
+uint32_t hl_flight_child_page(void) {
+    const uint32_t vacant = take_vacant(1, &sums_from, sums_end, 1);
+    const uint32_t page = vacant ? vacant : hl_flight_pages(1);
+    if (page) add_pages(&count_pages, page, 1);
+    if (page) add_pages(&taken, page, 1);
+    return page;
+}
+
+/* The disk was full, or the descriptor gone: a file that is not whole is of no use, so all goes on in memory. */
+static int leave_file(void) {
+    const uint32_t from = __atomic_load_n(&pages_backed, __ATOMIC_ACQUIRE);
+    const size_t size = (size_t)(hl_flight.mask + 1 - from) * HL_PAGE_SIZE;
+    char *rest = child_memory + (size_t)from * HL_PAGE_SIZE;
+    if (hl_map_over(rest, size, hl_flight.base + (size_t)from * HL_PAGE_SIZE) == MAP_FAILED) return -errno;
+    hl_flight_remove();
+    if (hl_flight_descriptor() >= 0) close(hl_flight.fd);
+    hl_flight.fd = -1;
+    file_inode = 0;
+    return 0;
+}
+
+int hl_flight_become_child(void) {
+    const int leaves = child_memory && file_inode;
+    int failed = put_runs_in_place(in_place, 0);
+    if (!failed && leaves) failed = leave_file();
+    child_fd = -1;
+    child_memory = NULL;
+    if (failed) return failed;
+    keep_in_core(0, pages_backed);
+    struct page_set *set = in_place;
+    __atomic_store_n(&in_place, NULL, __ATOMIC_RELEASE);
+    hl_own_memory_return(set, sizeof(*set));
+    return 0;
+}
+
+/* ---- labels that the parent made more telling meanwhile ---- */
+
+/* The descriptor may have been closed, and its number may be another file's; and the file may have been cut. */
+static int is_parents_file(void) {
+    struct stat status;
+    return parents_fd >= 0 && fstat(parents_fd, &status) == 0 && status.st_ino == parents_inode &&
+           status.st_dev == parents_device && status.st_size >= (off_t)HL_PAGE_SIZE;
+}
+
+size_t hl_flight_parents_text(hl_string_ref reference, char *bytes, size_t size) {
+    uint16_t length16 = 0;
+    const off_t place = (off_t)reference * 8;
+    if ((uint64_t)place < (uint64_t)parents_end * HL_PAGE_SIZE) return 0;
+    if (!is_parents_file() || pread(parents_fd, &length16, sizeof(length16), place) != sizeof(length16)) return 0;
+    if (length16 > size) return 0;
+    return pread(parents_fd, bytes, length16, place + (off_t)sizeof(length16)) == length16 ? length16 : 0;
+}
+
+int hl_flight_is_of_parent(hl_string_ref reference) {
+    return (uint64_t)reference * 8 >= (uint64_t)parents_end * HL_PAGE_SIZE;
+}
+
+void hl_flight_tell_parent_of_late_child(void) {
+    if (!is_parents_file()) return;
+    struct hl_flight_header *header = hl_map(NULL, HL_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, parents_fd);
+    if (header == MAP_FAILED) return;
+    hl_add_shared(&header->late_children, 1);
+    hl_unmap(header, HL_PAGE_SIZE);
+}
+
+void hl_flight_leave_parent(void) {
+    if (is_parents_file()) close(parents_fd);
+    parents_fd = -1;
+    __atomic_store_n(&first_to_change, 0, __ATOMIC_RELAXED);
 }
 
 void hl_flight_show_child(void) {

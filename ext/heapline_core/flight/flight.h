@@ -43,17 +43,35 @@ int hl_flight_create(const char *directory, const char **problem);
 
 /*
  * In a forked child, in which the parent's flight is mapped still and the parent goes on: make a file for it, or memory
- * where there can be none, of all that is in the parent's but counts, which the caller brings (hl_flight_write_child).
- * `then`: the header as it was at the fork, or NULL. The file vanishes where the child executes another program. 0 or
- * -errno.
+ * where there can be none, and put of it in place what the child will change: the header, directories, the last pages
+ * of records and names, and all pages that are not handed out yet. The others stay the parent's: it *rests* on its
+ * parent's flight until it takes over.
+ * `then`: the header as it was at the fork, or NULL. sites: records from this one on may not be complete. The file
+ * vanishes where the child executes another program. 0 or -errno; then nothing can be counted any more.
  */
-int hl_flight_begin_child(const struct hl_flight_header *then, int may_have_file);
+int hl_flight_begin_child(const struct hl_flight_header *then, uint32_t sites, int may_have_file);
+int hl_flight_rests(void);
+/* May this process write the site's record? */
+int hl_flight_may_change(uint32_t site);
+
+/* To take over, while other threads count: bring what is the parent's still, but counts, which the caller brings
+ * (hl_flight_write_child, to pages of hl_flight_child_page: ascending, 0 where there is none); then put it in place.
+ * 0 or -errno: then the others are the parent's still. */
+int hl_flight_bring(void);
 int hl_flight_write_child(uint64_t place, const void *bytes, size_t size);
-/* A page of the child's for counts, in ascending order; 0 where there is none. */
 uint32_t hl_flight_child_page(void);
-/* Map the child's file in place of the parent's. 0, or -errno: the mapping is then the parent's still. */
 int hl_flight_become_child(void);
-/* Give the child's file its name, once its figures are its own: from now on others read it. */
+
+/* In a record that was brought: is this string one that the parent made after the fork? Its bytes, as far as they fit
+ * into `size`, and their number; 0 where they are not known. At the end leave the parent's file. */
+int hl_flight_is_of_parent(hl_string_ref reference);
+size_t hl_flight_parents_text(hl_string_ref reference, char *bytes, size_t size);
+void hl_flight_leave_parent(void);
+/* Before that: count in the parent's header that this process has its counts of now (inheritance.h, I5). */
+void hl_flight_tell_parent_of_late_child(void);
+
+/* Give the child's file its name. While it rests on its parent's, its state says so, and others only ask it to take
+ * over. */
 void hl_flight_show_child(void);
 
 /* Give the file up: private memory of zeros lies in the place of the mapping. Callable from a signal handler; what is

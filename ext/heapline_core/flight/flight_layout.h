@@ -231,8 +231,15 @@ struct hl_object_class {
 #define HL_OBJECT_DIRECTORY_PAGES                                                                                      \
     (((HL_OBJECT_ROW_PAGES + HL_OBJECT_CLASS_PAGES) * sizeof(uint32_t) + HL_PAGE_SIZE - 1) / HL_PAGE_SIZE)
 
-/* COPIED: no process writes this file, it is a reader's copy of one that ran at `ended_ns`. */
-enum hl_state { HL_STATE_RUNNING = 1, HL_STATE_EXITED = 2, HL_STATE_EXECED = 3, HL_STATE_COPIED = 4 };
+/* COPIED: no process writes this file, it is a reader's copy of one that ran at `ended_ns`. FORKED: of a child that has
+ * not taken over yet what it inherited: most of its pages are holes, and only the header may be read. */
+enum hl_state {
+    HL_STATE_RUNNING = 1,
+    HL_STATE_EXITED = 2,
+    HL_STATE_EXECED = 3,
+    HL_STATE_COPIED = 4,
+    HL_STATE_FORKED = 5
+};
 
 /* What another process asks for: bits of `request`. The process clears the bits it took and counts `answered`. */
 enum hl_request {
@@ -248,6 +255,7 @@ enum hl_request {
     HL_REQUEST_LEAKS = 1u << 8, /* look for lost blocks; the report lies beside this file, as PID-STARTTICKS.leaks */
     HL_REQUEST_LEAKS_SINCE = 1u << 9,      /* … of those born since the baseline */
     HL_REQUEST_LEAKS_REACHABLE = 1u << 10, /* … and tell of reachable ones too */
+    HL_REQUEST_TAKE_OVER = 1u << 11,       /* what it inherited (HL_STATE_FORKED); so does any other request */
 };
 
 /*

@@ -44,7 +44,7 @@ static void take_away(struct child *child, int killed) {
     child->name[sizeof(child->name) - 1] = 0;
     if (hl_fit(path, sizeof(path), "%s/%s", hl_flight_directory(), child->name)) return;
     const uint32_t state = state_in(path);
-    if (state == HL_STATE_EXECED || killed) unlink(path);
+    if (state == HL_STATE_EXECED || state == HL_STATE_FORKED || killed) unlink(path);
     if (state != HL_STATE_RUNNING) child->pid = 0;
 }
 

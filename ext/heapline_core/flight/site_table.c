@@ -201,7 +201,9 @@ void hl_site_relabel(uint32_t site, struct hl_text_view instead_of, hl_site_name
     char label[HL_LABEL_MAX];
     uint32_t offset;
     const hl_string_ref before = __atomic_load_n(&record->label, __ATOMIC_RELAXED);
-    if (site < HL_SITE_FIRST || (before && !is_vague(before) && !same_text(before, instead_of))) return;
+    if (site < HL_SITE_FIRST || !hl_flight_may_change(site) ||
+        (before && !is_vague(before) && !same_text(before, instead_of)))
+        return;
     const size_t length = namer(context, label, &offset);
     if (length == 0 || (before && label[0] == '<')) return;
     hl_string_ref fresh = intern((struct hl_text_view){label, length});
@@ -342,11 +344,31 @@ static void follow(struct numbers *numbers) {
     *numbers->shown = numbers->next;
 }
 
+uint32_t hl_site_table_certain(void) {
+    return sites.before_fork > HL_SITE_FIRST + ADDING ? sites.before_fork - ADDING : HL_SITE_FIRST;
+}
+
 void hl_site_table_become_child(void) {
-    uint32_t site = sites.before_fork > HL_SITE_FIRST + ADDING ? sites.before_fork - ADDING : HL_SITE_FIRST;
+    uint32_t site = hl_site_table_certain();
     follow(&sites.numbers);
     follow(&libraries.numbers);
     follow(&tags.numbers);
     for (; site < sites.numbers.next; site++)
         if (record_page(site)) adopt(site);
+}
+
+static void take_over_label(struct hl_site_record *record) {
+    char label[HL_LABEL_MAX];
+    const size_t length = hl_flight_parents_text(record->label, label, sizeof(label));
+    const hl_string_ref fresh = intern((struct hl_text_view){label, length});
+    __atomic_store_n(&record->label, fresh, __ATOMIC_RELEASE);
+}
+
+void hl_site_table_take_over(void) {
+    const uint32_t end = hl_site_table_certain() / HL_SITES_PER_PAGE * HL_SITES_PER_PAGE;
+    for (uint32_t first = 0; first < end; first += HL_SITES_PER_PAGE) {
+        struct hl_site_record *records = hl_site_record(first);
+        for (uint32_t i = 0; i < HL_SITES_PER_PAGE; i++)
+            if (hl_flight_is_of_parent(records[i].label)) take_over_label(&records[i]);
+    }
 }

@@ -64,5 +64,9 @@ hl_string_ref hl_string_intern(const char *bytes, size_t length);
  * the table and in the flight, or by neither. */
 void hl_site_table_before_fork(void);
 void hl_site_table_become_child(void);
+/* Sites before this one were whole at the fork. */
+uint32_t hl_site_table_certain(void);
+/* In a child that has brought its parent's records (hl_flight_bring). */
+void hl_site_table_take_over(void);
 
 #endif

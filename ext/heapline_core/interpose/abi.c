@@ -14,6 +14,7 @@
 #include "leaks/leak_scan.h"
 #include "lifecycle/arrival.h"
 #include "lifecycle/companion.h"
+#include "lifecycle/forked_child.h"
 #include "lifecycle/lifecycle.h"
 #include "lifecycle/twin_errand.h"
 #include "objects/objects.h"
@@ -53,8 +54,15 @@ HL_EXPORT void heapline_arrive(const char *text, uint64_t what, void *frame, uin
     hl_arrival_come(text, what, frame, interrupted != 0);
 }
 
+/* For who reads what this process has counted, or has others read it: a forked child takes over what it inherited. */
+static int is_whole(void) {
+    if (!heapline_enabled()) return 0;
+    hl_forked_child_settle();
+    return 1;
+}
+
 HL_EXPORT int heapline_flight_fd(void) {
-    return heapline_enabled() ? hl_flight_descriptor() : -1;
+    return is_whole() ? hl_flight_descriptor() : -1;
 }
 
 HL_EXPORT size_t heapline_flight_path(char *buffer, size_t size) {
@@ -98,7 +106,7 @@ HL_EXPORT uint64_t heapline_baseline(void) {
 
 HL_EXPORT void heapline_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed) {
     *bytes_allocated = *bytes_freed = 0;
-    if (heapline_enabled()) hl_lane_totals(bytes_allocated, bytes_freed);
+    if (is_whole()) hl_lane_totals(bytes_allocated, bytes_freed);
 }
 
 HL_EXPORT int64_t heapline_peak_restart(int64_t *live) {
@@ -120,7 +128,7 @@ HL_EXPORT void heapline_twin_fork(int ours) {
 HL_EXPORT int heapline_record(int what) {
     if (what == HEAPLINE_RECORD_END) hl_objects_settle();
     const int saved = hl_guard_enter(&hl_thread);
-    int failed = heapline_enabled() ? -EBUSY : -ESRCH;
+    int failed = is_whole() ? -EBUSY : -ESRCH;
     if (failed == -EBUSY && hl_recorder_take_turn(1)) {
         failed = hl_recorder_set(what);
         hl_recorder_end_turn();
@@ -137,7 +145,7 @@ HL_EXPORT int heapline_companion(const char *command, int third, int fourth) {
 }
 
 HL_EXPORT const char *heapline_objects_start(void) {
-    return heapline_enabled() ? hl_objects_start() : "heapline does not count this process";
+    return is_whole() ? hl_objects_start() : "heapline does not count this process";
 }
 
 HL_EXPORT void heapline_objects_stop(void) {
@@ -187,7 +195,7 @@ HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int wish, void **hand
     int failed = -ESRCH;
     const uint64_t gc_ns = hl_ruby.attached ? hl_leak_scan_collect() : 0;
     const int saved = hl_guard_enter(&hl_thread);
-    struct hl_leak_scan *scan = heapline_enabled() ? hl_own_memory(sizeof(*scan)) : NULL;
+    struct hl_leak_scan *scan = is_whole() ? hl_own_memory(sizeof(*scan)) : NULL;
     if (scan) {
         scan->fd = fd;
         scan->wish = (struct hl_leak_wish){since, wish & HEAPLINE_LEAKS_REACHABLE, wish & HEAPLINE_LEAKS_APART};
@@ -212,7 +220,7 @@ HL_EXPORT int heapline_leaks_wait(void *handle) {
 HL_EXPORT int heapline_blocks_start(int fd, const uint32_t *sites, size_t site_count, void **handle) {
     int failed = -ESRCH;
     const int saved = hl_guard_enter(&hl_thread);
-    struct hl_block_list *list = heapline_enabled() ? hl_own_memory(sizeof(*list)) : NULL;
+    struct hl_block_list *list = is_whole() ? hl_own_memory(sizeof(*list)) : NULL;
     if (list) {
         *list = (struct hl_block_list){.sites = sites, .site_count = site_count, .fd = fd};
         failed = hl_block_list_start(list);

@@ -8,6 +8,7 @@
 #include "flight/flight.h"
 #include "heapline_core.h"
 #include "leaks/leak_file.h"
+#include "lifecycle/forked_child.h"
 #include "lifecycle/twin_errand.h"
 #include "objects/objects.h"
 #include "platform/own_process.h"
@@ -138,12 +139,14 @@ static void take(uint32_t request) {
     hl_ruby_ask_main_ractor(job);
 }
 
-static uint32_t read_request(void) {
-    return __atomic_fetch_and(&hl_flight.header->request, (uint32_t)RECORDING, __ATOMIC_ACQ_REL);
+/* Takes all but what is in `kept`. Whoever asks for anything will read what the process has. */
+static uint32_t read_request(uint32_t kept) {
+    hl_forked_child_settle();
+    return __atomic_fetch_and(&hl_flight.header->request, kept, __ATOMIC_ACQ_REL) & ~(uint32_t)HL_REQUEST_TAKE_OVER;
 }
 
 void hl_errand_ask(void) {
-    const uint32_t request = read_request();
+    const uint32_t request = read_request(RECORDING);
     if (request & HL_REQUEST_BASELINE) begin_baseline();
     if (request & ~(uint32_t)HL_REQUEST_BASELINE && is_a_moment_for_it())
         take(request & ~(uint32_t)(HL_REQUEST_BASELINE | RECORDING));
@@ -151,7 +154,7 @@ void hl_errand_ask(void) {
 
 void hl_errand_pass(void) {
     if (is_a_moment_for_it()) {
-        take(read_request() & ~(uint32_t)RECORDING);
+        take(read_request(RECORDING) & ~(uint32_t)RECORDING);
     } else if (!jobs_are_run() && hl_load32(&hl_flight.header->request) & RECORDING) {
         const int saved = hl_guard_enter(&hl_thread);
         see_to_recording(0);
@@ -161,7 +164,7 @@ void hl_errand_pass(void) {
 
 int hl_errand_visit(int passes) {
     const uint32_t kept = jobs_are_run() && passes ? RECORDING : ~(uint32_t)HL_REQUEST_BASELINE;
-    const uint32_t request = __atomic_fetch_and(&hl_flight.header->request, kept, __ATOMIC_ACQ_REL);
+    const uint32_t request = read_request(kept);
     if (request & HL_REQUEST_BASELINE) begin_baseline();
     if (kept == RECORDING)
         take(request & ~(uint32_t)(HL_REQUEST_BASELINE | RECORDING));

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -36,6 +35,7 @@
 #include "lifecycle/companion.h"
 #include "lifecycle/errand.h"
 #include "lifecycle/exit_report.h"
+#include "lifecycle/forked_child.h"
 #include "lifecycle/visit.h"
 #include "objects/objects.h"
 #include "platform/own_memory.h"
@@ -116,6 +116,7 @@ static void ruby_ends(void) {
     hl_thread.ended = 1;
     if (hl_life_is() == HL_LIFE_STOPPED) return; /* its report comes at the very end */
     const int due = hl_exit_report_due();
+    if (due || hl_leak_file_due()) hl_forked_child_settle();
     if (due) hl_ruby_flush_output();
     if (due && hl_options.gc) hl_ruby_collect();
     if (hl_leak_file_due()) hl_leak_file_at_exit();
@@ -139,10 +140,17 @@ static int has_flight(void) {
     return has && hl_flight.header->pid == (uint32_t)getpid();
 }
 
+/* A child that did not take over has no use for it any more: it ends, or becomes another program. */
+static void refuse_inheritance(void) {
+    if (hl_life_is() == HL_LIFE_ACTIVE && (!hl_gate_is() || hl_lane_rests)) hl_inheritance_refuse();
+}
+
 void hl_lifecycle_last_call(int status) {
     struct hl_flight_header *header = hl_flight.header;
-    if (hl_life_is() == HL_LIFE_ACTIVE && !hl_gate_is()) hl_inheritance_refuse();
-    if (!has_flight()) return;
+    const int has = has_flight();
+    if (has && (file_is_to_stay() || hl_exit_report_due())) hl_forked_child_settle();
+    refuse_inheritance();
+    if (!has) return;
     const int saved = hl_guard_enter(&hl_thread);
     if (hl_thread.own) hl_lane_publish(hl_thread.own);
     header->exit_status = (uint32_t)status;
@@ -161,58 +169,38 @@ static void set_state(enum hl_state state) {
 }
 
 void hl_lifecycle_before_exec(void) {
-    if (hl_life_is() == HL_LIFE_ACTIVE && !hl_gate_is()) hl_inheritance_refuse();
+    refuse_inheritance();
     set_state(HL_STATE_EXECED);
     hl_recorder_exec(1);
 }
 
 void hl_lifecycle_exec_failed(void) {
-    set_state(HL_STATE_RUNNING);
+    set_state(hl_lane_rests ? HL_STATE_FORKED : HL_STATE_RUNNING);
     hl_recorder_exec(0);
 }
 
 static void __attribute__((destructor)) process_ends(void) {
-    if (has_flight() && !hl_ruby.version && hl_leak_file_due()) hl_leak_file_at_exit();
+    if (has_flight() && !hl_ruby.version && hl_leak_file_due()) {
+        hl_forked_child_settle();
+        hl_leak_file_at_exit();
+    }
     hl_lifecycle_last_call(0);
 }
 
 /* ---- fork ---- */
 
-/* The thread between before_fork and what comes after: one at a time, for what it prepares is one. What it took
- * is given back, whatever became of the accounting in between. */
-static struct hl_thread *forking;
-static int child_was_seen;    /* by after_fork_child; else by nobody, and it counts in memory alone */
-static uint32_t forks_within; /* in signal handlers of that thread: they are let by */
-
-static void wait_for_turn_to_fork(void) {
-    struct hl_thread *nobody = NULL;
-    while (!__atomic_compare_exchange_n(&forking, &nobody, &hl_thread, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        nobody = NULL;
-        sched_yield();
-    }
-}
-
-/* Is the fork that ends here one that before_fork prepared? */
-static int was_prepared(void) {
-    if (__atomic_load_n(&forking, __ATOMIC_RELAXED) != &hl_thread) return 0;
-    if (!forks_within) return 1;
-    forks_within--;
-    return 0;
-}
-
-static void end_turn_to_fork(void) {
-    __atomic_store_n(&forking, NULL, __ATOMIC_RELEASE);
-}
+static int child_was_seen; /* by after_fork_child; else by nobody, and it counts in memory alone */
 
 static void before_fork(void) {
     if (hl_life_is() != HL_LIFE_ACTIVE || hl_options.nofollow || hl_thread.twin) return;
-    if (__atomic_load_n(&forking, __ATOMIC_RELAXED) == &hl_thread) {
-        forks_within++;
+    if (hl_fork_is_turn()) {
+        hl_fork_within();
         return;
     }
     if (!hl_gate_is()) hl_lifecycle_step();
+    hl_forked_child_settle();
     const int saved = hl_guard_enter(&hl_thread);
-    wait_for_turn_to_fork();
+    hl_fork_take_turn();
     hl_site_table_before_fork();
     hl_left_files_before_fork();
     hl_inheritance_prepare();
@@ -220,34 +208,23 @@ static void before_fork(void) {
 }
 
 static void after_fork_parent(void) {
-    if (hl_thread.twin || !was_prepared()) return;
+    if (hl_thread.twin || !hl_fork_was_prepared()) return;
     const int saved = errno;
     hl_inheritance_begin();
-    end_turn_to_fork();
+    hl_fork_end_turn();
     hl_guard_leave(&hl_thread, saved);
 }
 
-/* The child's flight begins as its parent's was at the fork; a baseline keeps inherited and own growth apart. One that
- * was forked while its parent did not count takes no counts over. 0, or -errno: the accounting has ended. */
+/* One that was forked while its parent did not count takes no counts over. 0, or -errno: the accounting has ended. */
 static int become_child(void) {
-    const int anew = hl_life_is() == HL_LIFE_STOPPED;
-    hl_cell_ref inherited;
-    hl_own_pieces_become_child();
-    hl_lane_stop(hl_thread.own);
-    int failed = hl_flight_begin_child(hl_inheritance_header(), child_was_seen || anew);
+    const int failed = hl_forked_child_begin(child_was_seen, hl_life_is() == HL_LIFE_STOPPED);
     child_was_seen = 0;
-    if (!failed) failed = hl_inheritance_take(anew ? NULL : hl_lane_each_chunk, &inherited);
-    hl_left_files_tell();
-    if (!failed) failed = hl_flight_become_child();
-    if (!failed) failed = hl_lane_after_fork_child(hl_thread.own, inherited);
     if (failed) {
         give_up();
         hl_say("process %d is not counted: %s", (int)getpid(), strerror(-failed));
         return failed;
     }
     hl_errand_after_fork_child();
-    hl_site_table_become_child();
-    hl_lane_baseline(HL_BASELINE_FORK);
     hl_objects_become_child();
     hl_heap_pages_become_child();
     hl_flight_show_child();
@@ -264,11 +241,11 @@ static void leave_lane(void) {
 static void after_fork_child(void) {
     if (hl_life_is() == HL_LIFE_STOPPED) leave_lane();
     if (hl_life_is() == HL_LIFE_ACTIVE && (hl_options.nofollow || hl_thread.twin)) become_inert();
-    if (hl_thread.twin || !was_prepared()) return;
+    if (hl_thread.twin || !hl_fork_was_prepared()) return;
     const int saved = errno;
     hl_inheritance_come_into();
     child_was_seen = 1;
-    end_turn_to_fork();
+    hl_fork_end_turn();
     close_gate();
     hl_guard_leave(&hl_thread, saved);
 }
@@ -283,7 +260,7 @@ static void adopt_child(void) {
         return;
     }
     const int saved = hl_guard_enter(&hl_thread);
-    end_turn_to_fork(); /* of a thread that the child has not */
+    hl_fork_end_turn(); /* of a thread that the child has not */
     if (become_child() == 0) hl_gate_open();
     hl_guard_leave(&hl_thread, saved);
 }
@@ -512,6 +489,7 @@ int hl_lifecycle_look(void) {
 
 int hl_lifecycle_stop(void) {
     if (!has_flight() || hl_life_is() != HL_LIFE_ACTIVE) return -ESRCH;
+    hl_forked_child_settle();
     if (hl_options.quarantine) return -ENOTSUP; /* blocks rest that the allocator must have back */
     if (hl_ruby.attached && hl_objects_on()) hl_objects_stop();
     hl_door_close();

@@ -32,6 +32,11 @@ int hl_unmap(void *address, size_t size) {
 }
 #endif
 
+void *hl_map_part(void *address, size_t size, int fd, uint64_t place) {
+    return (void *)syscall(SYS_mmap, address, size, (long)(PROT_READ | PROT_WRITE),
+                           (long)(MAP_SHARED | MAP_NORESERVE | MAP_FIXED), (long)fd, (long)place);
+}
+
 void *hl_map_over(void *memory, size_t size, void *place) {
     return (void *)syscall(SYS_mremap, memory, size, size, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), place);
 }

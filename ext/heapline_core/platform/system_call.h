@@ -11,8 +11,10 @@
 #include <stdint.h>
 #include <time.h>
 
-/* mmap, from the beginning of the file (fd -1: of none); munmap; mremap of the whole to that very place. */
+/* mmap, from the beginning of the file (fd -1: of none); the same from `place` on, shared, over what lies at the
+ * address; munmap; mremap of the whole to that very place. */
 void *hl_map(void *address, size_t size, int protection, int flags, int fd);
+void *hl_map_part(void *address, size_t size, int fd, uint64_t place);
 int hl_unmap(void *address, size_t size);
 void *hl_map_over(void *memory, size_t size, void *place);
 

@@ -11,6 +11,8 @@ module Heapline
     module FlightHeader
       PAGE = 4096
       STATES = { 2 => :exited, 3 => :execed, 4 => :copied }.freeze
+      # Of a process that runs and has not taken over yet what it inherited at its fork.
+      FORKED = 5
       BASELINES = { 0 => :start, 1 => :fork, 2 => :clear }.freeze
       ATTRIBUTION = { 0 => :none, 1 => :frames, 2 => :public }.freeze
       LAYOUTS = { 0 => :open, 1 => :known, 2 => :found, 3 => :refused, 4 => :unasked }.freeze
@@ -25,7 +27,7 @@ module Heapline
 
         def state(raw)
           STATES.fetch(raw[:state]) do
-            next :running if ProcessIdentity.of_header(raw).then { |process| process.alive? || process.out_of_sight? }
+            next living(raw) if ProcessIdentity.of_header(raw).then { |process| process.alive? || process.out_of_sight? }
 
             # A copy made by the exit report says when the end began, though the process ended after it.
             raw[:ended_ns].zero? ? :killed : :exited
@@ -41,6 +43,10 @@ module Heapline
         end
 
         private
+
+        def living(raw)
+          raw[:state] == FORKED ? :forked : :running
+        end
 
         def process(raw)
           # As it is called here: whoever reads /proc of it, or says its name, means that.

@@ -11,6 +11,7 @@ require_relative "../figures/typed"
 require_relative "../figures/units"
 require_relative "../files/output_file"
 require_relative "../heap/dump_command"
+require_relative "../processes/takeover"
 require_relative "../terminal/progress"
 require_relative "core_writer"
 
@@ -106,7 +107,7 @@ module Heapline
 
       def flight_file(pid)
         entry = Accounting::FlightDirectory.new(@env).find(pid)
-        File.open(entry.path, "rb") if entry&.alive?
+        File.open(Processes::Takeover.await([entry]).first.path, "rb") if entry&.alive?
       rescue Errno::ENOENT
         nil # it has just gone
       end

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "process_list"
+require_relative "takeover"
 require_relative "../accounting/flight_directory"
 require_relative "../command/base"
 
@@ -36,7 +37,7 @@ module Heapline
       def list
         @directory.prune
         @directory.look_into_containers
-        rows = @directory.entries.map { |entry| KnownProcess.read(entry) }
+        rows = Takeover.await(@directory.entries).map { |entry| KnownProcess.read(entry) }
         list = ProcessList.new(directory: @directory.path, env: @env)
         json? ? list.render_json(rows, @out) : list.render(rows, @out)
       end

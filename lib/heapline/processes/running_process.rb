@@ -5,6 +5,7 @@ require_relative "../accounting/flight"
 require_relative "../accounting/flight_directory"
 require_relative "../command/base"
 require_relative "../figures/typed"
+require_relative "takeover"
 
 module Heapline
   module Processes
@@ -23,6 +24,7 @@ module Heapline
           raise FlightError, "process #{pid} is dead: #{dead}; what it held last: heapline report #{pid}"
         end
 
+        Takeover.await([entry])
         header = Accounting::Flight.header(entry.path)
         check_ruby(entry, header) if ruby
         check_counted(entry, header) if answers

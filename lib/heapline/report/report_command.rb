@@ -104,7 +104,7 @@ module Heapline
 
       # Of what runs those that run.
       def children(root)
-        others = directory.entries.reject { |entry| entry.pid == root.pid }
+        others = Processes::Takeover.await(directory.entries.reject { |entry| entry.pid == root.pid })
         found = Processes::ProcessTree.descendants(root, others.filter_map { |entry| readable(entry) })
         root.state == :running ? found.select { |child| child.state == :running } : found
       end

@@ -43,7 +43,7 @@ module Heapline
         alive = directory.entries.select(&:alive?)
         raise FlightError, "no process is counted in #{directory.path}" if alive.empty?
 
-        alive.each do |entry|
+        Processes::Takeover.await(alive).each do |entry|
           keep(entry.path)
         rescue FlightError => e
           @err.puts "heapline: left out: #{e.message}"

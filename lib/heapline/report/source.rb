@@ -4,6 +4,7 @@ require_relative "../command/base"
 require_relative "../files/input"
 require_relative "../accounting/flight"
 require_relative "../accounting/flight_directory"
+require_relative "../processes/takeover"
 
 module Heapline
   # @api private
@@ -23,7 +24,9 @@ module Heapline
 
       # Path of the flight file (of a PID the newest one), or of the file itself. Raises FlightError.
       def self.path(word, directory)
-        word.match?(Command::Base::PID) ? directory.fetch(word.to_i).path : word
+        return word unless word.match?(Command::Base::PID)
+
+        Processes::Takeover.await([directory.fetch(word.to_i)]).first.path
       end
 
       # The Snapshot behind it: of a flight file, of a report in JSON, or of the end of a growth log. wanted: what is

@@ -5,6 +5,7 @@ require_relative "../clock"
 require_relative "../accounting/flight"
 require_relative "../accounting/flight_directory"
 require_relative "../processes/memory_map"
+require_relative "../processes/takeover"
 require_relative "reading"
 require_relative "watch"
 
@@ -37,6 +38,7 @@ module Heapline
       def initialize(directory)
         @directory = directory
         @watches = {}
+        @takeover = Processes::Takeover.new
       end
 
       # Read all of them. Files that cannot be read are left out: `heapline ps` says what is wrong with them.
@@ -73,6 +75,7 @@ module Heapline
         Reading.new([snapshot], at: Clock.now,
                                 rss_bytes: Processes::ProcessMemory.rss(entry.pid), stopped: entry.process.stopped?)
       rescue FlightError
+        @takeover.look(entry) if Processes::Takeover.rests?(entry)
         nil
       end
     end

@@ -7,6 +7,7 @@ require_relative "../processes/figures_inquiry"
 require_relative "../processes/ledger"
 require_relative "../processes/memory_map"
 require_relative "../processes/process_tree"
+require_relative "../processes/takeover"
 require_relative "reading"
 require_relative "tally"
 
@@ -30,6 +31,7 @@ module Heapline
         @names = Reading::Names.new
         @missed = 0
         @ledger_due = 0
+        @takeover = Processes::Takeover.new
         hold(entry)
       end
 
@@ -96,6 +98,7 @@ module Heapline
         header = Accounting::Flight.header(file.fileno)
         return [file, used] if header[:state] == :running && header[:pid] != entry.pid
 
+        @takeover.look(other) if header[:state] == :forked
         file.close
         nil
       rescue SystemCallError, FlightError

@@ -3,6 +3,7 @@
 require_relative "../processes/process_list"
 require_relative "../accounting/flight"
 require_relative "../processes/process_tree"
+require_relative "../processes/takeover"
 require_relative "screen"
 require_relative "fleet"
 require_relative "observer"
@@ -30,7 +31,7 @@ module Heapline
 
         def by_pid(directory, pid)
           entry = directory.fetch(pid)
-          return entry if entry.alive?
+          return Processes::Takeover.await([entry]).first if entry.alive?
 
           raise FlightError, "process #{pid} is dead; its counts are kept: heapline report #{pid}"
         end
@@ -115,7 +116,7 @@ module Heapline
         entry = @directory.find(pid)
         raise FlightError, "process #{pid} has ended" unless entry&.alive?
 
-        look_at(entry)
+        look_at(Processes::Takeover.await([entry]).first)
       end
 
       # Growth counts from here on, or with clear: from the process's own baseline again.

@@ -41,9 +41,11 @@ module Heapline
       # Followed where the entry's file is one of ours, else nil.
       def take(entry, known)
         io = File.open(entry.path, File::RDONLY | File::NOFOLLOW | File::NONBLOCK)
-        return Followed.new(io, @settings) if ours?(entry, Accounting::Flight.header(io.fileno), known)
+        header = Accounting::Flight.header(io.fileno)
+        return Followed.new(io, @settings) if header[:state] != :forked && ours?(entry, header, known)
 
         io.close
+        @seen.delete([entry.path, entry.inode]) if header[:state] == :forked # it was asked to take over
         nil
       rescue SystemCallError, FlightError
         io&.close
