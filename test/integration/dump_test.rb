@@ -60,15 +60,17 @@ class DumpTest < Minitest::Test
     assert_empty copies(io.pid), "a copy is left"
   end
 
-  # The flight file in it is of the same moment: what it counts lives in the core, to the byte, and nothing else.
+  # The flight file in it is of the same moment: what it counts lives in the core, to the byte, and nothing else but the
+  # block of the one call that may be under way: counted, and not marked yet or any more.
   def test_one_that_is_counted_and_works_at_full_speed
     run_program(*heapline_command("--quiet")) do |io|
       3.times do
         dump(io.pid)
         read = Heapline::Corefile::CoreFile.new(path("it.core"))
         flight = Heapline::Accounting::Flight.read(read.facts[:kept_flight])
-        assert_equal flight.live_bytes, read.rows.sum(&:live_bytes)
-        assert_equal flight.live_blocks, read.rows.sum(&:live_blocks)
+        bytes, blocks = %i[live_bytes live_blocks].map { |figure| flight.public_send(figure) - read.rows.sum(&figure) }
+        assert_includes [0, 1], blocks
+        assert_includes blocks.zero? ? [0] : 1..10_000, bytes
         here = read.rows.find { |row| row.location.to_s == "#{path("program.rb")}:2" }
         assert_operator here.live_bytes, :>=, (5_001..5_777).sum
         assert_untouched(io)
