@@ -33,6 +33,7 @@ module Heapline
         @ledger_due = 0
         @takeover = Processes::Takeover.new
         hold(entry)
+        Processes::Takeover.await(descendants)
       end
 
       # The Reading of now. merge: with the processes that were forked from it; baseline: growth counts from here on.

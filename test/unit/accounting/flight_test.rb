@@ -150,6 +150,19 @@ module Heapline
         assert_equal :running, read(FlightBuilder.new(state: 1, start_ticks: ticks, pid: Process.pid)).state
       end
 
+      # Of a forked child that has not taken over what it inherited the header alone is told, and it is asked to.
+      def test_a_child_that_rests_on_its_parents_flight
+        ticks = ProcessIdentity.of(Process.pid).start_ticks
+        path = FlightBuilder.new(state: 5, start_ticks: ticks, pid: Process.pid).write(@path)
+        assert_equal :forked, Flight.header(path)[:state]
+        assert_equal 1 << 11, File.binread(path, 4, 20).unpack1("L")
+        assert_match(/has not taken over what it inherited/, assert_raises(FlightError) { Flight.read(path) }.message)
+        assert_raises(FlightError) { Flight.choose(path) { [] } }
+        assert_raises(FlightError) { Flight.copy(path) }
+        FlightBuilder.new(state: 5, start_ticks: 1, pid: Process.pid, ended_ns: 0).write(path)
+        assert_equal :killed, Flight.header(path)[:state]
+      end
+
       def test_a_copy_made_at_the_end_says_that_it_ended
         builder = FlightBuilder.new(state: 1, start_ticks: 1, pid: Process.pid, ended_ns: 1)
         assert_equal :exited, read(builder).state

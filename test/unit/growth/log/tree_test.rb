@@ -57,6 +57,19 @@ module Heapline
         assert_equal [worker], pids(tree.discover(found))
       end
 
+      # It is followed once it has taken over what it inherited: its file cannot be read before.
+      def test_a_fork_that_rests
+        parent, = child
+        tree = tree(parent)
+        found = tree.discover([])
+        worker, path = child(forked_from: parent, state: 5)
+        assert_empty tree.discover(found)
+        assert_empty tree.discover(found)
+        IO.binwrite(path, [1].pack("L"), 16)
+        assert_equal [worker], pids(tree.discover(found))
+        assert_empty tree.discover(found)
+      end
+
       def test_what_was_started_under_an_earlier_process_with_the_same_pid_is_none_of_it
         top, = child
         ticks = Accounting::ProcessIdentity.of(top).start_ticks
