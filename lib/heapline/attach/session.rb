@@ -115,7 +115,7 @@ module Heapline
       # The header of its flight file, where it is counted.
       def counted
         found = header
-        found if found && found[:state] == :running && found[:stopped_ns].zero?
+        found if found && %i[running forked].include?(found[:state]) && found[:stopped_ns].zero?
       end
 
       # What to do where it is counted, perhaps not as it is wanted.

@@ -5,6 +5,7 @@ require_relative "log/writer"
 require_relative "../command/base"
 require_relative "../figures/typed"
 require_relative "../accounting/run_options"
+require_relative "../processes/takeover"
 
 module Heapline
   module Growth
@@ -60,7 +61,7 @@ module Heapline
 
       def check(pids)
         pids.each do |pid|
-          next if directory.fetch(pid).alive?
+          next if Processes::Takeover.await([directory.fetch(pid)]).first.alive?
 
           raise FlightError, "process #{pid} has ended: heapline report #{pid} shows it"
         end
