@@ -230,7 +230,7 @@ class FailuresTest < Minitest::Test
   # A forked child takes over later what it inherited: then there may be no room any more. It goes on in memory.
   def test_a_child_that_finds_no_room_for_what_it_inherited
     text = <<~'RUBY'
-      code = "->(a) {\n#{"  a * 100\n" * 128}}"
+      code = "->(a) {\n#{"  a * 2000\n" * 128}}"
       100.times { |n| RubyVM::InstructionSequence.compile(code, "/app/#{n}.rb").eval.call("s") }
       directory = ENV["HEAPLINE_DIR"]
       file = -> { directory && Dir["#{directory}/#{$$}-*.flight"].first }

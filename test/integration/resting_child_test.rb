@@ -12,7 +12,7 @@ class RestingChildTest < Minitest::Test
 
   # The first line of each program: 12,900 lines of others, and whether this process rests. Its file is not asked.
   MANY = <<~'RUBY'.tr("\n", ";").sub(/;\z/, "\n")
-    code = "->(a) {\n#{"  a * 100\n" * 128}}"
+    code = "->(a) {\n#{"  a * 2000\n" * 128}}"
     100.times { |n| RubyVM::InstructionSequence.compile(code, "/app/#{n}.rb").eval.call("s") }
     rests = -> { IO.binread(Dir["#{ENV["HEAPLINE_DIR"]}/#{$$}-*.flight"].first, 4, 16) == "\5\0\0\0" }
   RUBY
