@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "flight/child_flight.h"
 #include "flight/flight.h"
 
 #include <errno.h>
@@ -299,7 +300,7 @@ static void be_a_child(void) {
     CHECK_EQUAL(hl_flight.header->pid, getpid());
     CHECK_EQUAL(hl_flight.header->forked_from, getppid());
     CHECK_EQUAL(hl_flight_path(path, sizeof(path)), 0); /* nobody reads what is not complete */
-    hl_flight_show_child();
+    hl_flight_show();
     CHECK(hl_flight_path(path, sizeof(path)) && strcmp(path, parents_path) != 0 && access(path, F_OK) == 0);
     *kept = 1;
     check_usable();

@@ -14,6 +14,7 @@
 #include "check.h"
 #include "check_flight.h"
 #include "core.h"
+#include "flight/child_flight.h"
 #include "flight/site_table.h"
 #include "lifecycle/errand.h"
 #include "lifecycle/forked_child.h"

@@ -18,6 +18,7 @@
 #include "check_flight.h"
 #include "core.h"
 #include "fake_ruby.h"
+#include "flight/child_flight.h"
 #include "flight/flight.h"
 #include "flight/site_table.h"
 #include "heapline_core.h"

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "flight/child_flight.h"
 #include "flight/flight.h"
 #include "platform/own_memory.h"
 #include "platform/own_process.h"

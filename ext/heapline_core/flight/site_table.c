@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "flight/child_flight.h"
 #include "flight/flight.h"
 #include "platform/intern_trie.h"
 #include "platform/platform.h"

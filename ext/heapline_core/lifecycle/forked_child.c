@@ -7,6 +7,7 @@
 
 #include "account/inheritance.h"
 #include "account/lane.h"
+#include "flight/child_flight.h"
 #include "flight/flight.h"
 #include "flight/left_files.h"
 #include "flight/site_table.h"

@@ -227,7 +227,7 @@ static int become_child(void) {
     hl_errand_after_fork_child();
     hl_objects_become_child();
     hl_heap_pages_become_child();
-    hl_flight_show_child();
+    hl_flight_show();
     hl_recorder_become_child();
     return 0;
 }

@@ -27,7 +27,8 @@ module Heapline
 
         def state(raw)
           STATES.fetch(raw[:state]) do
-            next living(raw) if ProcessIdentity.of_header(raw).then { |process| process.alive? || process.out_of_sight? }
+            process = ProcessIdentity.of_header(raw)
+            next raw[:state] == FORKED ? :forked : :running if process.alive? || process.out_of_sight?
 
             # A copy made by the exit report says when the end began, though the process ended after it.
             raw[:ended_ns].zero? ? :killed : :exited
@@ -43,10 +44,6 @@ module Heapline
         end
 
         private
-
-        def living(raw)
-          raw[:state] == FORKED ? :forked : :running
-        end
 
         def process(raw)
           # As it is called here: whoever reads /proc of it, or says its name, means that.

@@ -65,7 +65,7 @@ module Heapline
         worker, path = child(forked_from: parent, state: 5)
         assert_empty tree.discover(found)
         assert_empty tree.discover(found)
-        IO.binwrite(path, [1].pack("L"), 16)
+        File.binwrite(path, [1].pack("L"), 16)
         assert_equal [worker], pids(tree.discover(found))
         assert_empty tree.discover(found)
       end
