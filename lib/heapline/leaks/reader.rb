@@ -78,9 +78,10 @@ module Heapline
 
       def records(raw, pid, frames)
         raw.zip(frames).map do |each, stack|
-          location, tag = site(each)
+          ruby_frames = ruby_frames(each)
+          location, tag = site(each, ruby_frames)
           LossRecord.new(kind: kind(each), location: location, tag: tag, frames: stack, pid: pid,
-                         ruby_frames: ruby_frames(each), addresses: each.numbers("addresses"),
+                         ruby_frames: ruby_frames, addresses: each.numbers("addresses"),
                          held_by: (holder(each.fetch("held_by")) if each.key?("held_by")),
                          blocks: each.number("blocks"), bytes: each.number("bytes"),
                          led_blocks: each.number("led_blocks"), led_bytes: each.number("led_bytes"),
@@ -131,16 +132,19 @@ module Heapline
         Places::Location.new(path: raw.text("ruby_path"), lineno: raw.number("ruby_line")) if raw.key?("ruby_path")
       end
 
-      # [location, tag] of a record's site, which many share.
-      def site(each)
+      # [location, tag] of a record's site, which many share. The methods of one line have one site, called as the first
+      # of them that asked: the record's own stack says which it is.
+      def site(each, ruby_frames)
         raw = each.fetch("site")
-        @sites[raw.number?("number")] ||= [location(raw), raw.text?("tag")]
+        line = [raw.text?("path"), raw.number?("line")]
+        label = ruby_frames.find { |frame| line == [frame.path, frame.lineno] }&.label if line.first
+        @sites[[raw.number?("number"), label]] ||= [location(raw, label || raw.text?("label")), raw.text?("tag")]
       end
 
-      def location(site)
-        return Places::Location.new(special: site.text?("label") || "(other)") unless site.key?("line")
+      def location(site, label)
+        return Places::Location.new(special: label || "(other)") unless site.key?("line")
 
-        path, library, label = %w[path library label].map { |key| site.text?(key) }
+        path, library = %w[path library].map { |key| site.text?(key) }
         Places::Location.new(path: path, lineno: (site.number("line") if path), label: label,
                              library: Places::BaseName.of(library), library_path: library,
                              symbol: (label unless path), offset: site.number?("offset"))

@@ -30,6 +30,13 @@ module Heapline
         assert_equal ["App#go", nil], frames.map(&:label)
       end
 
+      # The core has one site for them, which is called as the first of them that asked.
+      def test_methods_that_share_a_line_are_told_apart
+        of = ->(label) { raw_record.merge(ruby_frames: [{ path: "/a/app.rb", line: 3, label: label }]) }
+        text = raw(records: [of["App#go"], of["App#stop"], raw_record.merge(ruby_frames: [])])
+        assert_equal %w[App#go App#stop App#go], read(text).map(&:label)
+      end
+
       def test_what_is_the_vms_is_summed
         leaks = read(raw(records: [raw_record, raw_record(frames: [0x20100]), raw_record(frames: [0x20200])]))
         assert_equal 1, leaks.count
