@@ -101,7 +101,13 @@ module Heapline
       def known(path, address, names)
         return names if names.any? && (names.any?(&:line) || object(path).named?)
 
-        [Symbols::Name.new(object(path).exported(address))]
+        exported = object(path).exported(address)
+        mangled?(exported) && names.any?(&:function) ? names : [Symbols::Name.new(exported)]
+      end
+
+      # Is it a function's name as compilers of C++ and Rust make it? Tools make that readable.
+      def mangled?(name)
+        name&.start_with?("_Z", "_R")
       end
     end
   end

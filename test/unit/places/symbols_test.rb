@@ -113,6 +113,29 @@ module Heapline
         assert_equal({ 16 => [Name.new(nil)], 17 => [Name.new(nil)] },
                      at({ 16 => [Name.new("nearest", nil, nil)] }, 16, 17))
       end
+
+      # What a library without a table of all its symbols exports has names as the compiler makes them.
+      def test_names_of_cxx_that_are_exported_are_readable
+        tool = Places::Symbols.new
+        skip "none of #{Places::Symbols::TOOLS.join(", ")}" unless tool.tool
+        Dir.mktmpdir do |directory|
+          object = stripped(directory)
+          object_file = Places::ObjectFile.new(object)
+          readable, plain = %w[_ZN3app5buildEi build].map { |name| object_file.address_of(name) }
+          assert_equal({ readable => [Name.new("app::build(int)")], plain => [Name.new("build")] },
+                       Places::Functions.new(tool).at(object, [readable, plain]))
+          assert_equal [Name.new("_ZN3app5buildEi")],
+                       Places::Functions.new(Fixed.new({})).at(object, [readable])[readable]
+        end
+      end
+
+      def stripped(directory)
+        source = File.join(directory, "a.c")
+        File.write(source, "int _ZN3app5buildEi(int x) { return x + 1; }\nint build(int x) { return x + 2; }\n")
+        object = File.join(directory, "a.so")
+        assert system("gcc", "-O1", "-s", "-shared", "-fPIC", "-o", object, source)
+        object
+      end
     end
   end
 end
