@@ -64,9 +64,8 @@ module Heapline
 
       # What is lost by the function that answers for it (LossRecord#culprit): Array of FunctionLoss, the most first.
       def functions
-        groups = select { |record| record.lost? && record.culprit }
-                 .group_by { |record| [record.culprit.name, record.culprit.path] }.values
-        sums = groups.map do |records|
+        groups = select(&:lost?).group_by { |record| record.culprit&.then { |frame| [frame.name, frame.path] } }
+        sums = groups.except(nil).values.map do |records|
           FunctionLoss.new(frame: records.first.culprit, records: records.size, blocks: records.sum(&:blocks),
                            bytes: records.sum(&:bytes))
         end
@@ -76,9 +75,8 @@ module Heapline
       # Of each library that answers for a loss, but for the VM's and the system's: Array of LibraryLoss, the most
       # first.
       def libraries
-        groups = select { |record| record.lost? && record.culprit&.system? == false }
-                 .group_by { |record| record.culprit.path }
-        sums = groups.map do |path, records|
+        groups = select(&:lost?).group_by { |record| record.culprit&.then { |frame| frame.path unless frame.system? } }
+        sums = groups.except(nil).map do |path, records|
           grown = searches.filter_map { |search| search.growths.to_h[path] }
           LibraryLoss.new(path: path, blocks: records.sum(&:blocks), bytes: records.sum(&:bytes),
                           reachable_blocks: grown.sum(&:first), reachable_bytes: grown.sum(&:last))

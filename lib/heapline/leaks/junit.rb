@@ -7,8 +7,9 @@ require_relative "text"
 
 module Heapline
   module Leaks
-    # Lost blocks as JUnit XML, which CI systems show: each lost record is a failed test case, named by its place;
-    # without any, one case passes. What is possibly lost is in the output of the suite.
+    # Lost blocks as JUnit XML, which CI systems show: each lost record is a failed test case, named by the
+    # function that lost it and its place; without any, one case passes. What is possibly lost is in the output of the
+    # suite.
     class Junit
       def initialize(kinds: %i[definite indirect possible])
         @kinds = kinds
@@ -36,7 +37,7 @@ module Heapline
       end
 
       def name(record)
-        [record.frames.first&.name, record.location.to_s].compact.join(" at ")
+        [record.culprit&.name, record.location.to_s].compact.join(" at ")
       end
 
       def text(leaks)

@@ -85,10 +85,12 @@ module Heapline
         location.label
       end
 
-      # The frame that answers for it: the nearest one that is not of the system's libraries or the Ruby VM; else the
-      # caller of malloc. nil: no frame is known.
+      # The frame that answers for it: the nearest one that is not of the system's libraries, the Ruby VM or a standard
+      # library of C++ or Rust; without any the nearest that is not the system's or the VM's, else the caller of malloc.
+      # nil: no frame is known.
       def culprit
-        frames.find { |frame| !frame.system? } || frames.first
+        own = frames.reject(&:system?)
+        own.find { |frame| !frame.standard_library? } || own.first || frames.first
       end
 
       # Base name of the library that called malloc; nil: the Ruby VM.

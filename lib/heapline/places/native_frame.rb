@@ -39,6 +39,26 @@ module Heapline
       def system?
         library.nil? || library.match?(SYSTEM)
       end
+
+      # Source and names of the standard libraries of C++ and Rust. Compilers put much of them into each program.
+      STANDARD_SOURCE = %r{\A/rustc/|/rustlib/src/rust/|/rust/deps/|/include/c\+\+/}
+      STANDARD_NAME = /\A(?:(?:std|__gnu_cxx)::|(?:alloc|core)::[^(]*\z)/
+      # What is between < and > at the same depth.
+      TEMPLATE = /<(?:[^<>]|\g<0>)*>/
+
+      # Is it such a function, with which a program's own asks for memory?
+      def standard_library?
+        file.to_s.match?(STANDARD_SOURCE) || (function.to_s.include?("::") && standard_name?)
+      end
+
+      private
+
+      # C++ says the type of the result first, and parameters: "void std::vector<int>::_M_insert<int>(int)"; Rust a type
+      # and its trait: "<alloc::vec::Vec<T> as core::iter::FromIterator<T>>::from_iter".
+      def standard_name?
+        plain = function.sub("(anonymous namespace)", "").sub(/\boperator\b.*/, "operator()").delete_prefix("<")
+        plain.gsub(TEMPLATE, "").split(" as ").all? { |name| (name[/\A[^(]* (.*)/, 1] || name).match?(STANDARD_NAME) }
+      end
     end
   end
 end

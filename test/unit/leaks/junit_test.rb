@@ -42,6 +42,11 @@ module Heapline
         assert_valid(text)
       end
 
+      def test_a_case_is_named_by_the_function_that_lost_it
+        frames = [frame(function: "strdup", path: "/lib/libc.so.6"), frame(function: "std::string::string()"), frame]
+        assert_match(/ name="leak at /, xml(leaks([record(frames: frames)])))
+      end
+
       def test_without_a_loss_one_case_passes
         text = xml(leaks([]))
         assert_match(/failures="0" errors="0">\n    <testcase classname="\S+" name="no block is lost"/, text)

@@ -54,6 +54,13 @@ module Heapline
         assert_nil LeakReports.record(frames: []).culprit
       end
 
+      def test_the_culprit_is_no_part_of_a_standard_library
+        inner, outer = %w[alloc::alloc::alloc alloc::vec::Vec<T>::push].map { |name| LeakReports.frame(function: name) }
+        own = LeakReports.frame(function: "app::load")
+        assert_same own, LeakReports.record(frames: [inner, outer, own]).culprit
+        assert_same inner, LeakReports.record(frames: [inner, outer]).culprit
+      end
+
       def test_label_and_library_are_the_locations
         assert_equal ["App#go", "libfoo.so"], [LeakReports.record.label, LeakReports.record.library]
         assert LeakReports.record.frozen?
