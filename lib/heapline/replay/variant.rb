@@ -45,9 +45,9 @@ module Heapline
         peak.positive? ? [1 - (plan.peak_live_bytes / peak.to_f), 0.0].max : 0.0
       end
 
-      # The Run whose peak is in the middle.
+      # The Run whose peak is in the middle; of two the lower one, so that no curve is above the median of the peaks.
       def typical
-        runs.sort_by(&:peak_bytes)[runs.size / 2]
+        runs.sort_by(&:peak_bytes)[(runs.size - 1) / 2]
       end
     end
 

@@ -39,6 +39,7 @@ class ReplayVariantTest < Minitest::Test
 
   def test_the_typical_run
     assert_equal 5, replay_variant("x", [{ peak: 9 }, { peak: 1 }, { peak: 5 }]).typical.peak_bytes
+    assert_equal 1, replay_variant("x", [{ peak: 9 }, { peak: 1 }]).typical.peak_bytes
   end
 end
 
