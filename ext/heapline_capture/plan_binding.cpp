@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,19 @@ void plan_free(void *work) {
 const rb_data_type_t work_type = {
     "Heapline::Native plan", {nullptr, plan_free, nullptr, nullptr, {}}, nullptr, nullptr, RUBY_TYPED_FREE_IMMEDIATELY};
 
+/* What a capture without any call says; of one that was cut also why. */
+std::string nothing(const Work &work) {
+    return work.path + " has no allocation" +
+           (work.problems.empty() ? "" : " that can be read: " + work.problems.back());
+}
+
 void compute(Work &work, int fd, const Job &job) {
     Reader reader(work.path);
     Plan plan;
     work.total = reader.bytes_total();
     work.lost = make_plan(reader, plan, job, work.done);
     work.problems = reader.problems();
+    if (!plan.header().calls) throw std::runtime_error(nothing(work));
     plan.write(fd);
 }
 

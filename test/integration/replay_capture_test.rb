@@ -56,12 +56,24 @@ class ReplayCaptureTest < Minitest::Test
     refute_empty data["problems"]
   end
 
+  # The command says what `heapline report` says of the file.
+  def test_a_capture_of_which_no_allocation_is_left
+    File.truncate(@capture, 1000)
+    _, error = answers("replay", @capture, "--allocator", "glibc", status: 3)
+    assert_includes error, "#{@capture} has no allocation that can be read: it has no end: the recording was cut short"
+    assert_includes heapline("report", @capture, status: 1), "it has no end: the recording was cut short"
+  end
+
   private
 
   def heapline(*words, status: 0)
+    answers(*words, status: status).first
+  end
+
+  def answers(*words, status:)
     environment = { "HEAPLINE_DIR" => @directory }
     output, error, ended = Open3.capture3(environment, RbConfig.ruby, Heapline::TestHelper::EXE, *words)
     assert_equal status, ended.exitstatus, error
-    output
+    [output, error]
   end
 end

@@ -69,10 +69,14 @@ module Heapline
         freeze
       end
 
+      # The one of NAMES that reads this environment variable, or nil.
+      def self.reader(setting)
+        SETTINGS.find { |beginning, _| setting.start_with?(beginning) }&.last
+      end
+
       # Does it read this environment variable? What belongs to nobody is for all.
       def reads?(setting)
-        owner = SETTINGS.find { |beginning, _| setting.start_with?(beginning) }&.last
-        owner.nil? || owner == name || !NAMES.include?(name)
+        [nil, name].include?(Allocator.reader(setting)) || !NAMES.include?(name)
       end
 
       # Raises Error where the file cannot be what is preloaded.
@@ -116,6 +120,14 @@ module Heapline
 
         @values[name] = [*@values[name], *(text.include?(":") ? [text] : text.split(","))].uniq
         self
+      end
+
+      # Raises UsageError where none of these Allocators reads one of the variables.
+      def check(allocators)
+        name = @values.keys.find { |each| allocators.none? { |allocator| allocator.reads?(each) } } or return
+        reader = Allocator.reader(name)
+        raise UsageError, "#{name} is a setting of #{reader}, which is not replayed: " \
+                          "give --allocator #{[*allocators.map(&:name), reader].join(",")}"
       end
 
       # Array of Hashes, what to run an Allocator with: nothing, then each combination of the values that it reads.

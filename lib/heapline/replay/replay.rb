@@ -35,6 +35,7 @@ module Heapline
       @touching = time_only ? :none : touching
       @time_only = time_only
       @allocators, @missing = allocators ? [allocators.map { |word| Allocator.find(word) }, []] : installed
+      settings.check(@allocators)
       @replayer = Replayer.new
     end
 

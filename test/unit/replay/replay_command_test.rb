@@ -54,6 +54,8 @@ class ReplayCommandTest < Minitest::Test
     { [] => /which recording/, [@plan, @plan] => /one recording at a time/, ["/none"] => /is not there/,
       [@plan, "--allocator", "hoard"] => /no such allocator: hoard/, [@plan, "--allocator", ","] => /which allocators/,
       [@plan, "--env", "X"] => /not a setting/,
+      [@plan, "--allocator", "glibc", "--env", "MALLOC_ARENA_MAX=1", "--env", "MALLOC_CONF=narenas:1"] =>
+        /MALLOC_CONF is a setting of jemalloc, which is not replayed: give --allocator glibc,jemalloc/,
       [@plan, "--repeat", "0"] => /at least one round/,
       [@plan, "--touch", "some"] => /takes written, all, none, not some/,
       [@plan, "-o", "x.prom"] => /cannot be written as prometheus/, [__FILE__] => /capture/ }.each do |words, problem|
