@@ -8,7 +8,8 @@ module Heapline
     # Which blocks of a capture are counted, in the numbers that the reader takes.
     #
     # from, to::   seconds since the recording began: born from then on, and before; nothing later is read
-    # thread::     name of a thread, or its number as the kernel counts
+    # thread::     name of a thread, or its number as the kernel counts; MAIN: the process's first, unless another one
+    #              is called so
     # tag::        as Heapline.tag was given it, or "(no tag)": allocated under none
     # lifespan::   Range of GC generations from birth to end; in_seconds: of seconds
     # mappings::   those of mmap in place of malloc's
@@ -19,6 +20,7 @@ module Heapline
       ENDLESS = (1 << 64) - 1
       # Objects for whose class the table had no room.
       OTHER = "(other)"
+      MAIN = "main"
       # What was allocated under no tag, as Sites calls it.
       UNTAGGED = "(no tag)"
       NO_OBJECTS = "there are no Ruby objects in the capture: heapline record --objects records them"
@@ -124,11 +126,20 @@ module Heapline
         return nil unless @thread
 
         rows = native.threads
-        found = rows.each_index.select { |i| rows[i].first == @thread || rows[i].last.to_s == @thread.to_s }
-        raise Error, "no thread #{@thread} in the capture; there are #{listed(rows.map { |row| row.compact.first })}" if
-          found.empty?
+        found = thread_numbers(rows, @thread)
+        found = thread_numbers(rows, native.header[:pid]) if found.empty? && @thread == MAIN
+        raise Error, "no thread #{@thread} in the capture; there are #{listed(thread_words(rows))}" if found.empty?
 
-        found.map { |i| i + 1 }
+        found
+      end
+
+      def thread_numbers(rows, wanted)
+        rows.each_index.select { |i| rows[i].first == wanted || rows[i].last.to_s == wanted.to_s }.map { |i| i + 1 }
+      end
+
+      # With the kernel's numbers: "ruby (4711)".
+      def thread_words(rows)
+        rows.map { |name, tid| name ? "#{name} (#{tid})" : tid.to_s }
       end
 
       def tags(native)

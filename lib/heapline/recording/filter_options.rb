@@ -17,7 +17,7 @@ module Heapline
         parser.on("--to SECONDS", "for captures: blocks born before SECONDS; read until then") do |value|
           options[:to] = Figures::Typed.seconds(value, zero: true)
         end
-        parser.on("--thread NAME", "for captures: allocated by this thread (name or number)") do |value|
+        parser.on("--thread NAME", "for captures: allocated by this thread (main, its name or number)") do |value|
           options[:thread] = value
         end
         parser.on("--tag TAG", "only what was allocated under this tag") { |value| options[:tag] = value }

@@ -6,9 +6,9 @@ require "heapline/recording/filter"
 module Heapline
   class Capture
     class FilterTest < Minitest::Test
-      Native = Struct.new(:threads, :tags, :classes)
-      NATIVE = Native.new([["main", 7], ["worker", 8], ["worker", 9], [nil, 10]], %w[a b],
-                          [["Foo", 1], [nil, 5], ["Foo", 1]])
+      Native = Struct.new(:threads, :tags, :classes, :header)
+      NATIVE = Native.new([["ruby", 7], ["worker", 8], ["worker", 9], [nil, 10]], %w[a b],
+                          [["Foo", 1], [nil, 5], ["Foo", 1]], { pid: 7 })
       ENDLESS = Filter::ENDLESS
 
       def arguments(**choice)
@@ -26,9 +26,15 @@ module Heapline
       def test_threads_by_name_and_number
         assert_equal [2, 3], arguments(thread: "worker")[2]
         assert_equal [4], arguments(thread: "10")[2]
-        assert_match(/no thread x in the capture; there are main, worker, 10/, assert_raises(Error) do
-          arguments(thread: "x")
-        end.message)
+        assert_match(/no thread x in the capture; there are ruby \(7\), worker \(8\), worker \(9\), 10/,
+                     assert_raises(Error) { arguments(thread: "x") }.message)
+      end
+
+      # Linux calls it as the program, unless somebody gave it a name.
+      def test_the_main_thread
+        assert_equal [1], arguments(thread: "main")[2]
+        named = Native.new([["ruby", 7], ["main", 8]], [], [], { pid: 7 })
+        assert_equal [2], Filter.new(thread: "main").arguments(named)[2]
       end
 
       def test_tags
