@@ -46,9 +46,10 @@ module Heapline
     end
     private_class_method :opened
 
-    # All of it, unpacked (String, binary). Raises InputError where it is more than `most` bytes.
-    def self.bytes(name, most: MOST, **options)
-      Input.open(name, **options) { |input| input.all(most) }
+    # All of it, unpacked (String, binary). Raises InputError where it is more than `most` bytes; kind: what such a file
+    # is called there.
+    def self.bytes(name, most: MOST, kind: "such a file", **options)
+      Input.open(name, **options) { |input| input.all(most, kind: kind) }
     end
 
     # The same as valid UTF-8: what is invalid is replaced.
@@ -91,13 +92,16 @@ module Heapline
       fail_with("cannot be read: #{Error.reason(e)}")
     end
 
-    # All that is left. (A String that grew would have room for twice as many bytes, up to then.)
-    def all(most)
+    # All that is left; see Input.bytes. (A String that grew would have room for twice as many bytes, up to then.)
+    def all(most, kind: "such a file")
       chunks = []
       left = most
       while (more = chunk)
         chunks << more
-        fail_with("is larger than #{most >> 20} MB: no file of this kind is") if (left -= more.bytesize).negative?
+        left -= more.bytesize
+        next unless left.negative? || size.to_i > most
+
+        fail_with("is larger than #{most >> 20} MB, the most that heapline reads of #{kind}")
       end
       chunks.join.force_encoding(Encoding::BINARY)
     end

@@ -103,7 +103,8 @@ module Heapline
 
       def self.json(path)
         require_relative "../accounting/json"
-        Accounting::JsonReport.parse(Input.text(path, most: Input::MOST), path)
+        kind = "a report in JSON; heapline snapshot keeps counts in a smaller file"
+        Accounting::JsonReport.parse(Input.text(path, most: Input::MOST, kind: kind), path)
       end
 
       # All that is read is kept: looking for garbage meanwhile would be a fifth of the time.

@@ -35,6 +35,16 @@ module Heapline
         assert_match(/is a growth log: heapline growth/, heapline("report", @directory).err)
       end
 
+      def test_a_report_that_is_too_large
+        path = File.join(@directory, "r.json")
+        File.write(path, "{")
+        File.truncate(path, Input::MOST + 1)
+        result = heapline("report", path)
+        assert_equal 3, result.status
+        assert_equal "heapline: #{path} is larger than 256 MB, the most that heapline reads of a report in JSON; " \
+                     "heapline snapshot keeps counts in a smaller file\n", result.err
+      end
+
       def test_a_pid_without_a_file
         error = assert_raises(FlightError) { Source.read("4712", directory) }
         assert_match(/process 4712\b.*no flight file in #{@directory}/, error.message)
