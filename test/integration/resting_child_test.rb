@@ -179,6 +179,32 @@ class RestingChildTest < Minitest::Test
     assert_equal ["[true, false, 10, true]", ""], [run.output, run.error]
   end
 
+  # Whatever runs as the same user may cut files, or write into them: the parent's while a child rests on it.
+  def test_a_parents_file_that_is_cut_or_scribbled_on
+    [0, 4096, 400_000, nil].each do |size|
+      run = fly(MANY + <<~RUBY, size.inspect, heapline: "")
+        size, parent = eval(ARGV.first), $$
+        Process.wait(fork do
+          file, = Dir["\#{ENV["HEAPLINE_DIR"]}/\#{parent}-*.flight"]
+          if size
+            File.truncate(file, size)
+          else
+            File.open(file, "r+b") { |io| 300.times { io.pos = rand(600 * 4096) & ~7; io.write(Random.bytes(64)) } }
+          end
+          used = -> { Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) }
+          threads = Array.new(2) { Thread.new { Array.new(100) { "t" * 3000 } && GC.start while used.call < 0.1 } }
+          threads.each(&:join)
+          $stdout.syswrite(Array.new(1000) { "z" * 900 }.size)
+          exit!(4)
+        end)
+        exit!($?.exitstatus)
+      RUBY
+      assert_equal ["1000", 4], [run.output, run.status.exitstatus], run.error
+      assert_operator run.error.lines.size, :<=, 2, run.error
+      assert_empty run.error.lines.grep_v(/\Aheapline: another program cut the flight file/)
+    end
+  end
+
   private
 
   # What is said of the child before it was asked to take over, and then the Snapshot of it.

@@ -73,7 +73,7 @@ static int take_over(void (*each_chunk)(void (*see)(const struct hl_lane_chunk *
 /* In the turn to fork. */
 static void take_over_later(void) {
     const int failed = hl_lane_rests ? take_over(hl_lane_each_chunk) : 0;
-    if (!failed) return;
+    if (!failed || hl_life_is() != HL_LIFE_ACTIVE) return; /* its file was cut, and that was said */
     hl_inheritance_refuse();
     hl_say("process %d cannot take over what it inherited: %s: nobody can read its figures", (int)getpid(),
            strerror(-failed));
