@@ -25,8 +25,8 @@ static void owner_free(void *argument) {
 
 static size_t owner_size(const void *argument) {
     const struct owner *owner = argument;
-    return sizeof(*owner) + owner->store.names.bytes +
-           owner->store.series_count * (sizeof(struct hl_series) + 32 * sizeof(struct hl_window));
+    return sizeof(*owner) + owner->store.names.bytes + owner->store.series_count * sizeof(struct hl_series) +
+           owner->store.window_rooms * sizeof(struct hl_window);
 }
 
 static const rb_data_type_t owner_type = {
@@ -172,11 +172,40 @@ static VALUE window_array(const struct hl_window *window) {
                                 DBL2NUM(window->last), DBL2NUM(window->allocated), ULL2NUM(window->generation));
 }
 
-static VALUE series_hash(const struct hl_growth_store *store, const struct hl_series *series) {
+static void put_names(VALUE hash, const struct hl_growth_store *store, const struct hl_series *series) {
     static const char *const keys[HL_NAMES] = {"location", "label", "gem", "library", "tag", "kind"};
+    for (int i = 0; i < HL_NAMES; i++) rbhl_put(hash, keys[i], name(store, series->names[i]));
+}
+
+/* sites -> Array of [Hash of names, Array of numbers]: of each site (or group) its series, one a process. */
+static VALUE sites(VALUE self) {
+    const struct hl_growth_store *store = &owner_of(self)->store;
+    VALUE all = rb_ary_new(), known = rb_hash_new();
+    for (uint32_t i = 0; i < store->series_count; i++) {
+        const struct hl_series *series = &store->series[i];
+        VALUE key = rb_str_new((const char *)series->names, sizeof(series->names));
+        VALUE numbers = rb_hash_lookup2(known, key, Qnil);
+        if (NIL_P(numbers)) {
+            VALUE names = rb_hash_new();
+            put_names(names, store, series);
+            rb_hash_aset(known, key, numbers = rb_ary_new());
+            rb_ary_push(all, rb_assoc_new(names, numbers));
+        }
+        rb_ary_push(numbers, UINT2NUM(i));
+    }
+    return all;
+}
+
+/* series(number) -> Hash. :windows holds, oldest first, [ms of the lowest live bytes, those bytes, ms of the last line,
+ * live bytes then, bytes allocated until then, generation then]. */
+static VALUE series(VALUE self, VALUE number) {
+    const struct hl_growth_store *store = &owner_of(self)->store;
+    const uint32_t index = NUM2UINT(number);
+    if (index >= store->series_count) rb_raise(rb_eIndexError, "there is no such series");
+    const struct hl_series *series = &store->series[index];
     VALUE hash = rb_hash_new(), windows = rb_ary_new_capa(series->count);
     rbhl_put(hash, "process", UINT2NUM(series->process));
-    for (int i = 0; i < HL_NAMES; i++) rbhl_put(hash, keys[i], name(store, series->names[i]));
+    put_names(hash, store, series);
     if (store->by == HL_LOCATION && !store->by_file && !series->names[HL_LIBRARY])
         rbhl_put(hash, "library", name(store, series->caller));
     rbhl_put(hash, "temporary_share", real(series->temporary_share));
@@ -187,17 +216,6 @@ static VALUE series_hash(const struct hl_growth_store *store, const struct hl_se
     return hash;
 }
 
-/* each_series { |hash| }: one process's series of one site (or group) each. :windows holds, oldest first, [ms of the
- * lowest live bytes, those bytes, ms of the last line, live bytes then, bytes allocated until then, generation then].
- */
-static VALUE each_series(VALUE self) {
-    struct owner *owner = owner_of(self);
-    rb_need_block();
-    for (uint32_t i = 0; i < owner->store.series_count; i++)
-        rb_yield(series_hash(&owner->store, &owner->store.series[i]));
-    return self;
-}
-
 void rbhl_define_growth(VALUE native) {
     VALUE store = rb_define_class_under(native, "GrowthStore", rb_cObject);
     rb_define_alloc_func(store, allocate);
@@ -205,5 +223,6 @@ void rbhl_define_growth(VALUE native) {
     rb_define_method(store, "feed", feed, 1);
     rb_define_method(store, "counts", counts, 0);
     rb_define_method(store, "processes", processes, 0);
-    rb_define_method(store, "each_series", each_series, 0);
+    rb_define_method(store, "sites", sites, 0);
+    rb_define_method(store, "series", series, 1);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* BEFORE_MAX: points that stand for the lines before a site was listed. */
-enum { FIRST_WINDOWS = 8, BEFORE_MAX = 8, STRING_BUCKETS = 1 << 14 };
+enum { FIRST_WINDOWS = 8, BEFORE_MAX = 8, STRING_BUCKETS = 1 << 16, FIRST_REFUSED = 1 << 10 };
 
 /* The wall clock and elapsed_s may differ by so much before the clock counts as set. */
 static const double JUMP_MS = 5000;
@@ -95,22 +95,39 @@ static void join_pairs(struct hl_series *series) {
     series->stride *= 2;
 }
 
-static int add_window(struct hl_series *series) {
-    if (series->count == HL_WINDOWS_MAX) join_pairs(series);
-    if (series->count == series->room) {
-        uint32_t room = series->room ? series->room * 2 : FIRST_WINDOWS;
-        struct hl_window *windows = realloc(series->windows, room * sizeof(*windows));
-        if (!windows) return -ENOMEM;
-        series->windows = windows;
-        series->room = room;
+static int give_room(struct hl_growth_store *store, struct hl_series *series, uint32_t room) {
+    struct hl_window *windows = realloc(series->windows, room * sizeof(*windows));
+    if (!windows) return -ENOMEM;
+    store->window_rooms += room;
+    store->window_rooms -= series->room;
+    series->windows = windows;
+    series->room = room;
+    return 0;
+}
+
+/* Halve what a series may have (S1). Called between lines. */
+static int thin_out(struct hl_growth_store *store) {
+    store->windows_max /= 2;
+    for (uint32_t i = 0; i < store->series_count; i++) {
+        struct hl_series *series = &store->series[i];
+        if (series->count > store->windows_max) join_pairs(series);
+        if (series->room > store->windows_max && give_room(store, series, store->windows_max)) return -ENOMEM;
     }
+    return 0;
+}
+
+static int add_window(struct hl_growth_store *store, struct hl_series *series) {
+    if (series->count == store->windows_max) join_pairs(series);
+    if (series->count == series->room && give_room(store, series, series->room ? series->room * 2 : FIRST_WINDOWS))
+        return -ENOMEM;
     series->windows[series->count++] = (struct hl_window){.low = INFINITY};
     return 0;
 }
 
-static int add_point(struct hl_series *series, double ms, double live, double allocated, double generation) {
+static int add_point(struct hl_growth_store *store, struct hl_series *series, double ms, double live, double allocated,
+                     double generation) {
     if (series->count == 0 || series->windows[series->count - 1].lines >= series->stride)
-        if (add_window(series)) return -ENOMEM;
+        if (add_window(store, series)) return -ENOMEM;
     struct hl_window *window = &series->windows[series->count - 1];
     if (live < window->low) {
         window->low = live;
@@ -121,74 +138,79 @@ static int add_point(struct hl_series *series, double ms, double live, double al
     window->allocated = allocated;
     window->generation = generation > 0 && generation < (double)(1ull << 53) ? (uint64_t)generation : 0;
     window->lines++;
-    series->lowest = fmin(series->lowest, live);
-    series->highest = fmax(series->highest, live);
     return 0;
 }
 
 /* ---- series ---- */
 
-static uint32_t series_hash(uint32_t process, const uint32_t *names) {
-    uint32_t hash = process * 2654435761u;
-    for (int i = 0; i < HL_NAMES; i++) hash = (hash ^ names[i]) * 2246822519u;
-    return hash ^ hash >> 15;
-}
-
-static void chain(struct hl_growth_store *store, uint32_t number) {
-    struct hl_series *series = &store->series[number];
-    uint32_t *bucket = &store->buckets[series_hash(series->process, series->names) % store->bucket_count];
-    series->next = *bucket;
-    *bucket = number + 1;
-}
-
-static int by_movement(const void *a, const void *b) {
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-/* Give up the quarter that moved least (S2). Called between lines: nothing is pending. */
-static int make_room(struct hl_growth_store *store) {
-    double *moved = malloc(store->series_count * sizeof(*moved));
-    uint32_t kept = 0, least = store->series_count / 4;
-    if (!moved) return -ENOMEM;
-    for (uint32_t i = 0; i < store->series_count; i++) moved[i] = store->series[i].highest - store->series[i].lowest;
-    qsort(moved, store->series_count, sizeof(*moved), by_movement);
-    double limit = moved[least];
-    free(moved);
-    uint32_t surplus = least + 1; /* of those that moved exactly as far as the limit, no more than needed go */
-    for (uint32_t i = 0; i < store->series_count; i++) {
-        struct hl_series *series = &store->series[i];
-        if (surplus > 0 && series->highest - series->lowest <= limit) {
-            free(series->windows);
-            surplus--;
-            store->counts.series_given_up++;
-        } else
-            store->series[kept++] = *series;
+static uint64_t series_hash(uint32_t process, const uint32_t *names) {
+    uint64_t hash = (process + 1) * 0xc2b2ae3d27d4eb4fu;
+    for (int i = 0; i < HL_NAMES; i++) {
+        hash = (hash ^ names[i]) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
     }
-    store->series_count = kept;
-    memset(store->buckets, 0, store->bucket_count * sizeof(*store->buckets));
-    for (uint32_t i = 0; i < kept; i++) chain(store, i);
+    return hash;
+}
+
+/* Where a hash is in the set of those that were refused, or may be put. */
+static uint64_t *place_of(uint64_t *refused, uint32_t room, uint64_t hash) {
+    uint32_t at = (uint32_t)hash & (room - 1);
+    while (refused[at] && refused[at] != hash) at = (at + 1) & (room - 1);
+    return &refused[at];
+}
+
+static int grow_refused(struct hl_growth_store *store) {
+    uint32_t room = store->refused_room ? store->refused_room * 2 : FIRST_REFUSED;
+    uint64_t *refused = calloc(room, sizeof(*refused));
+    if (!refused) return -ENOMEM;
+    for (uint32_t i = 0; i < store->refused_room; i++)
+        if (store->refused[i]) *place_of(refused, room, store->refused[i]) = store->refused[i];
+    free(store->refused);
+    store->refused = refused;
+    store->refused_room = room;
     return 0;
 }
 
-static struct hl_series *new_series(struct hl_growth_store *store, uint32_t process, const uint32_t *names) {
+/* Count a series that finds no room, the first time that it is met (S2). */
+static void refuse(struct hl_growth_store *store, uint64_t hash) {
+    if (store->counts.series_given_up == HL_REFUSED_MAX) return;
+    if (store->counts.series_given_up >= store->refused_room / 2 && grow_refused(store)) {
+        store->no_memory = 1;
+        return;
+    }
+    uint64_t *place = place_of(store->refused, store->refused_room, hash | 1);
+    if (*place) return;
+    *place = hash | 1;
+    store->counts.series_given_up++;
+}
+
+static struct hl_series *new_series(struct hl_growth_store *store, uint32_t process, const uint32_t *names,
+                                    uint32_t *bucket) {
     struct hl_series *all = with_room(store->series, store->series_count, &store->series_room, sizeof(*all));
-    if (!all) return NULL;
+    if (!all) {
+        store->no_memory = 1;
+        return NULL;
+    }
     store->series = all;
-    struct hl_series *series = &all[store->series_count];
-    *series = (struct hl_series){.process = process, .stride = 1, .lowest = INFINITY, .highest = -INFINITY};
+    struct hl_series *series = &all[store->series_count++];
+    *series = (struct hl_series){.process = process, .stride = 1, .next = *bucket};
     memcpy(series->names, names, sizeof(series->names));
-    chain(store, store->series_count++);
+    *bucket = store->series_count;
     return series;
 }
 
-static struct hl_series *find_series(struct hl_growth_store *store, uint32_t process, const uint32_t *names) {
-    uint32_t number = store->buckets[series_hash(process, names) % store->bucket_count];
-    for (; number; number = store->series[number - 1].next) {
+/* NULL: it is refused, there are `limit` series. */
+static struct hl_series *find_series(struct hl_growth_store *store, uint32_t process, const uint32_t *names,
+                                     uint32_t limit) {
+    uint64_t hash = series_hash(process, names);
+    uint32_t *bucket = &store->buckets[hash % store->bucket_count];
+    for (uint32_t number = *bucket; number; number = store->series[number - 1].next) {
         struct hl_series *series = &store->series[number - 1];
         if (series->process == process && !memcmp(series->names, names, sizeof(series->names))) return series;
     }
-    return new_series(store, process, names);
+    if (store->series_count < limit) return new_series(store, process, names, bucket);
+    refuse(store, hash);
+    return NULL;
 }
 
 /* ---- processes ---- */
@@ -332,7 +354,6 @@ static void join_past(struct hl_series *series, const struct hl_line_earlier *fr
         if (window->last_ms <= from_ms || window->last_ms > to_ms) continue;
         window->last += between(window->last_ms, from_ms, from->live_bytes, to_ms, to->live_bytes);
         window->allocated += between(window->last_ms, from_ms, from->bytes_allocated, to_ms, to->bytes_allocated);
-        series->highest = fmax(series->highest, window->last);
     }
 }
 
@@ -342,7 +363,7 @@ static int follows(const struct hl_series *series, double ms) {
 
 /* A site that the line before did not list tells what it was at earlier lines (S3). What lies before the process's
  * first line here was asked not to be read. */
-static int add_past(struct hl_series *series, const struct hl_growth_process *process,
+static int add_past(struct hl_growth_store *store, struct hl_series *series, const struct hl_growth_process *process,
                     const struct hl_line_earlier *earlier, size_t count) {
     const double known_ms = series->count ? series->windows[series->count - 1].last_ms : -INFINITY;
     struct hl_line_earlier before = *earlier, now = earlier[count - 1];
@@ -354,8 +375,8 @@ static int add_past(struct hl_series *series, const struct hl_growth_process *pr
             join_past(series, &before, &earlier[i], process->last_ms);
         else if (ms < process->first_ms - CLOCKS_MS || ms >= process->last_ms || !follows(series, ms))
             continue;
-        else if (add_point(series, fmax(ms, process->first_ms), earlier[i].live_bytes, earlier[i].bytes_allocated,
-                           earlier[i].generation))
+        else if (add_point(store, series, fmax(ms, process->first_ms), earlier[i].live_bytes,
+                           earlier[i].bytes_allocated, earlier[i].generation))
             return -ENOMEM;
     }
     join_past(series, &before, &now, process->last_ms);
@@ -364,12 +385,9 @@ static int add_past(struct hl_series *series, const struct hl_growth_process *pr
 
 /* Add a site of the line at work to the series that it belongs to. */
 static void add_pending(struct hl_growth_store *store, uint32_t process, const uint32_t *names,
-                        const struct hl_line_site *site) {
-    struct hl_series *series = find_series(store, process, names);
-    if (!series) {
-        store->no_memory = 1;
-        return;
-    }
+                        const struct hl_line_site *site, uint32_t limit) {
+    struct hl_series *series = find_series(store, process, names, limit);
+    if (!series) return;
     if (series->pending_line != store->counts.lines) {
         series->pending_line = store->counts.lines;
         series->pending_live = series->pending_allocated = series->pending_rate = 0;
@@ -379,7 +397,7 @@ static void add_pending(struct hl_growth_store *store, uint32_t process, const u
         store->pending = (uint32_t)(series - store->series) + 1;
     }
     if (site->earlier_count &&
-        add_past(series, &store->processes[process], &store->line.earlier[site->earlier], site->earlier_count))
+        add_past(store, series, &store->processes[process], &store->line.earlier[site->earlier], site->earlier_count))
         store->no_memory = 1;
     if (site->live_bytes > series->pending_most) {
         series->pending_most = site->live_bytes;
@@ -399,7 +417,8 @@ static void add_pending(struct hl_growth_store *store, uint32_t process, const u
 
 /* The lines before the one that lists a site first, where it does not tell of them (S3); it allocated evenly since the
  * start, and the GCs were those of its process. */
-static int fill_before(struct hl_series *series, const struct hl_growth_process *process) {
+static int fill_before(struct hl_growth_store *store, struct hl_series *series,
+                       const struct hl_growth_process *process) {
     double live = series->pending_live - series->pending_delta, span = process->before_ms - process->first_ms;
     double rate = series->pending_allocated / fmax(process->last_ms - process->start_ms, 1);
     double gcs = process->before_generation - process->first_generation;
@@ -408,7 +427,7 @@ static int fill_before(struct hl_series *series, const struct hl_growth_process 
     for (uint64_t i = 0; i < count; i++) {
         double part = count > 1 ? (double)i / (double)(count - 1) : 1, at = process->first_ms + span * part;
         double generation = process->first_generation + floor(gcs * part);
-        if (add_point(series, at, live, rate * (at - process->start_ms), generation)) return -ENOMEM;
+        if (add_point(store, series, at, live, rate * (at - process->start_ms), generation)) return -ENOMEM;
     }
     return 0;
 }
@@ -422,8 +441,9 @@ static void commit(struct hl_growth_store *store, const struct hl_growth_process
         series->alloc_bytes_per_s = series->pending_rate;
         if (series->pending_live > 0)
             series->caller = series->pending_most > series->pending_live / 2 ? series->pending_caller : 0;
-        if (series->count == 0 && fill_before(series, process)) store->no_memory = 1;
-        if (add_point(series, process->last_ms, series->pending_live, series->pending_allocated, process->generation))
+        if (series->count == 0 && fill_before(store, series, process)) store->no_memory = 1;
+        if (add_point(store, series, process->last_ms, series->pending_live, series->pending_allocated,
+                      process->generation))
             store->no_memory = 1;
     }
 }
@@ -437,7 +457,7 @@ static void add_memory(struct hl_growth_store *store, uint32_t process, struct h
     names[HL_KIND] = intern(store, memory);
     struct hl_line_site site = {
         .live_bytes = bytes, .delta_bytes = NAN, .temporary_share = NAN, .age_mean_generations = NAN};
-    add_pending(store, process, names, &site);
+    add_pending(store, process, names, &site, 2 * store->series_limit);
 }
 
 static void take_line(struct hl_growth_store *store, struct hl_growth_process *process) {
@@ -446,7 +466,7 @@ static void take_line(struct hl_growth_store *store, struct hl_growth_process *p
     take_process_line(store, process, line);
     for (size_t i = 0; i < line->site_count; i++) {
         name_site(store, &line->sites[i], names);
-        add_pending(store, number, names, &line->sites[i]);
+        add_pending(store, number, names, &line->sites[i], store->series_limit);
     }
     add_memory(store, number, (struct hl_text){"rss", 3}, line->rss_bytes);
     add_memory(store, number, (struct hl_text){"pss", 3}, line->pss_bytes);
@@ -470,7 +490,9 @@ static void take_good(struct hl_growth_store *store) {
         store->counts.filtered++;
         return;
     }
-    if (store->series_count >= store->series_limit && make_room(store)) store->no_memory = 1;
+    if (store->windows_max > HL_WINDOWS_LEAST &&
+        store->window_rooms > (uint64_t)store->series_limit * HL_WINDOWS_LEAST && thin_out(store))
+        store->no_memory = 1;
     struct hl_growth_process *process = find_process(store, &store->line);
     if (!process) return;
     if (is_repeated(process, &store->line))
@@ -517,6 +539,7 @@ int hl_growth_store_init(struct hl_growth_store *store, uint32_t series_limit) {
     memset(store, 0, sizeof(*store));
     store->by = HL_LOCATION;
     store->series_limit = series_limit;
+    store->windows_max = HL_WINDOWS_MAX;
     store->since_ms = -INFINITY;
     store->bucket_count = series_limit;
     store->buckets = calloc(store->bucket_count, sizeof(*store->buckets));
@@ -535,6 +558,7 @@ void hl_growth_store_release(struct hl_growth_store *store) {
         free((char *)store->names.strings[i].bytes);
     free(store->series);
     free(store->buckets);
+    free(store->refused);
     free(store->processes);
     free(store->names.strings);
     free(store->names.buckets);

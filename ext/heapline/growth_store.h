@@ -4,9 +4,12 @@
  * is. Pure C: no Ruby, no I/O, no global state; one thread at a time.
  *
  * S1  A series has at most HL_WINDOWS_MAX windows. When they are used up, neighbours are joined in pairs, and from then
- * on a window takes twice as many lines. A window keeps the lowest live bytes of its lines and when that was: what is
- *     still there when the load is low is what is retained.
- * S2  There are at most `series_limit` series. When they are used up, the quarter that has moved least is given up.
+ *     on a window takes twice as many lines. A window keeps the lowest live bytes of its lines and when that was: what
+ *     is still there when the load is low is what is retained. Where all series together need more than
+ *     HL_WINDOWS_LEAST for each that may be there, all are joined so, and may have half as many from then on, but not
+ *     fewer than HL_WINDOWS_LEAST.
+ * S2  There are at most `series_limit` series of sites. One that comes then is refused for good and counted once: what
+ *     is kept is whole. The figures of processes find room where sites do not, up to twice the limit.
  * S3  A site is listed when it has become large. What it was before, the line that lists it then tells (`earlier`);
  *     where a line of version 1 does not, it is taken to have held what it held one line earlier (delta_bytes).
  *     A line of Ruby is one series whichever libraries called malloc for it.
@@ -21,6 +24,9 @@
 #include "growth_line.h"
 
 #define HL_WINDOWS_MAX 128
+#define HL_WINDOWS_LEAST 32
+/* So many series that were refused are counted. */
+#define HL_REFUSED_MAX 3000000
 #define HL_PROCESSES_MAX 65536
 #define HL_STRING_BYTES_MAX (256u << 20)
 
@@ -43,7 +49,6 @@ struct hl_series {
     uint32_t stride; /* lines a window takes */
     uint32_t count, room;
     struct hl_window *windows;
-    double lowest, highest;                                          /* of all live bytes: how far it moved */
     double temporary_share, age_mean_generations, alloc_bytes_per_s; /* as last listed */
     uint32_t caller; /* of a line: the library through which more than half of it came when last listed; 0: none */
     /* The sum of what the line at work says; several sites may be one series. */
@@ -103,7 +108,11 @@ struct hl_growth_store {
     struct hl_series *series;
     uint32_t series_count, series_room;
     uint32_t *buckets, bucket_count;
-    uint32_t pending; /* chain of the series that the line at work touched: number + 1 */
+    uint32_t windows_max;  /* of a series */
+    uint64_t window_rooms; /* of all series */
+    uint64_t *refused;     /* the hashes of series that found no room; 0: free */
+    uint32_t refused_room; /* a power of 2 */
+    uint32_t pending;      /* chain of the series that the line at work touched: number + 1 */
     struct hl_growth_line line;
     int no_memory;
 };

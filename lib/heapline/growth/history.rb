@@ -95,15 +95,16 @@ module Heapline
       # Process. counts: Hash of what became of the lines. by: :site, :file, :gem, :library or :tag.
       attr_reader :series, :memory, :processes, :counts, :by
 
-      # processes, series: Arrays of the Hashes that Native::GrowthStore gives (series: anything with each).
-      def initialize(processes:, series:, counts: {}, by: :site)
+      # processes: Array of the Hashes that Native::GrowthStore gives. sites: Array of [Hash of names, the Hashes of its
+      # series (anything with to_a): they are asked for site by site, as all of them at once may be large].
+      def initialize(processes:, sites:, counts: {}, by: :site)
         @by = by
         @counts = counts
         @newest = processes.map { |process| process[:last_ms] }.max
         @oldest = processes.map { |process| process[:first_ms] }.min
         @all_over = processes.none? { |process| running?(process) }
         @processes = processes.map { |process| process(process) }.freeze
-        sites, memory = series.partition { |one| one[:kind] != "memory" }
+        sites, memory = sites.partition { |names, _| names[:kind] != "memory" }
         @series = joined(sites).sort_by { |one| rank(one) }.freeze
         @memory = joined(memory).to_h { |one| [one.location, one] }.freeze
         freeze
@@ -160,8 +161,10 @@ module Heapline
         @newest - raw[:last_ms] <= SILENCE * [(raw[:every_s] || 0) * 1000, 1000].max
       end
 
-      def joined(raw)
-        raw.group_by { |one| History.key(one) }.map { |_, members| series_of(members) }
+      def joined(sites)
+        sites.group_by { |names, _| History.key(names) }.map do |_, members|
+          series_of(members.flat_map { |_, series| series.to_a })
+        end
       end
 
       def series_of(members)

@@ -13,8 +13,8 @@ module Heapline
     LINE_MAX = 16 << 20
     # So many bytes without any line of a log, and no more is read: it may have no end.
     NOTHING_MOST = 1 << 30
-    # Series (a site in a process) that are kept; see ext/heapline/growth_store.h.
-    SERIES_MAX = 10_000
+    # Series (a site in a process) that are kept, in at most 400 MB; see ext/heapline/growth_store.h.
+    SERIES_MAX = 160_000
 
     # by: :site, :file, :gem, :library or :tag. since: Time, or seconds before the newest line. pids: Array of Integer;
     # empty: all. progress: called with [bytes read, bytes in all or nil].
@@ -35,9 +35,8 @@ module Heapline
       store = Native::GrowthStore.new(@by, SERIES_MAX, since_ms, @pids)
       @read = 0
       @sources.sort_by(&:first_time).each { |source| read_source(source, store) }
-      series = []
-      store.each_series { |one| series << one }
-      Growth::History.new(processes: store.processes, series: series, counts: store.counts, by: @by)
+      sites = store.sites.map { |names, numbers| [names, numbers.lazy.map { |number| store.series(number) }] }
+      Growth::History.new(processes: store.processes, sites: sites, counts: store.counts, by: @by)
     end
 
     # Why there is no line in a Growth::History without one.

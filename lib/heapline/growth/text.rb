@@ -49,8 +49,9 @@ module Heapline
         other_version: ["line is of another version of heapline", "lines are of another version of heapline"],
         repeated: ["line repeats another or comes before it", "lines repeat others or come before them"],
         clock_jumps: %w[time times].map { |times| "#{times} the clock was set; elapsed_s was used instead" },
-        series_given_up: %w[was were].map do |were|
-          "series that changed least #{were} dropped: too many sites in too many processes"
+        series_given_up: %w[is are].map do |are|
+          "series (a site in a process) #{are} in no row, there are too many: " \
+            "read fewer files, or a shorter time (--since)"
         end,
         processes_refused: ["line is of more processes than are kept", "lines are of more processes than are kept"],
         strings_refused: ["name was left out: there are too many", "names were left out: there are too many"]

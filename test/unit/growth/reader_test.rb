@@ -98,7 +98,7 @@ module Heapline
                                                                      schema: "heapline-growth/1")
       end
       store = Native::GrowthStore.new(:site, 100, nil, []).feed(log_text(*quiet, *listed))
-      windows = store.enum_for(:each_series).find { |one| one[:location] == "a.rb:1" }[:windows]
+      windows = series_of(store, "a.rb:1")[:windows]
       assert_equal([70.0, 79.0, 80.0, 89.0], windows.values_at(0, 7, 8, 17).map { |window| window[5] })
       assert_in_delta 5_000_000 * 60 / 70, windows.first[4], 1
       assert_in_delta 5_000_000 * 69 / 70, windows[7][4], 1
@@ -128,7 +128,7 @@ module Heapline
 
     def windows(text, by: :site, since: nil, name: :location, of: "b.rb:2")
       store = Native::GrowthStore.new(by, 100, since, []).feed(text)
-      found = store.enum_for(:each_series).find { |one| one[name] == of }[:windows]
+      found = series_of(store, of, name)[:windows]
       found.map { |ms, low, last_ms, *figures| [(ms - (START.to_f * 1000)) / 60_000, low, last_ms - ms, *figures] }
     end
 
@@ -235,11 +235,37 @@ module Heapline
 
     def test_memory_is_bounded
       replacing_limit(40) do
-        many = Array.new(30) { |i| log_line(i, Array.new(30) { |s| log_site("s#{i}-#{s}.rb:1", s * 10) }) }
-        growth = growth_of(log_text(*many, *lines(30..60)))
-        assert_operator growth.series.size, :<=, 70
-        assert_operator growth.counts[:series_given_up], :>, 100
-        assert_includes growth.series.map(&:location), "a.rb:1"
+        sites = ->(i) { Array.new(30) { |s| log_site("s#{i % 30}-#{s}.rb:1", s * 10) } }
+        growth = growth_of(log_text(*Array.new(60) { |i| log_line(i, sites.call(i)) }))
+        assert_equal [39, 900 - 39], [growth.series.size, growth.counts[:series_given_up]]
+      end
+    end
+
+    # Each line of the log lists more series than are kept, again and again.
+    def test_what_is_kept_is_whole
+      replacing_limit(40) do
+        lines = (0..19).to_a.product((1..30).to_a).map do |i, pid|
+          log_line(i, leaking(i), pid: pid, rss_bytes: i * 1_000_000)
+        end
+        growth = growth_of(log_text(*lines))
+        assert_equal([[:leak, 10], [:steady, 10]], growth.series.map { |one| [one.verdict, one.processes] })
+        assert_in_delta 6_000_000, growth.series[0].slope_bytes_per_hour, 1
+        assert_equal [30, 30], growth.memory.values_at("rss", "malloc_live").map(&:processes)
+        assert_in_delta 60_000_000, growth.memory["rss"].slope_bytes_per_hour, 1
+        assert_equal 40, growth.counts[:series_given_up]
+      end
+    end
+
+    def leaking(minute)
+      { "leak.rb:1" => 1_000_000 + (minute * 100_000), "base.rb:2" => 5000 }
+    end
+
+    def test_many_long_series_have_fewer_windows
+      store = Native::GrowthStore.new(:site, 4, nil, [])
+      store.feed(log_text(*Array.new(500) { |i| log_line(i, { "a.rb:1" => i, "b.rb:1" => i, "c.rb:1" => i }) }))
+      series_of(store, "a.rb:1")[:windows].then do |windows|
+        assert_includes 17..32, windows.size
+        assert_equal [0, 499], [windows.first[1], windows.last[3]]
       end
     end
 
@@ -247,7 +273,7 @@ module Heapline
       lines = Array.new(1000) { |i| log_line(i, { "a.rb:1" => (i % 4).zero? ? i * 1000 : 9_000_000 }) }
       text = log_text(*lines)
       store = Native::GrowthStore.new(:site, 100, nil, []).feed(text)
-      series = store.enum_for(:each_series).find { |one| one[:location] == "a.rb:1" }
+      series = series_of(store, "a.rb:1")
       assert_operator series[:windows].size, :<=, 128
       assert_operator series[:windows].size, :>=, 62
       lows = series[:windows].map { |window| window[1] }
@@ -287,6 +313,10 @@ module Heapline
     end
 
     private
+
+    def series_of(store, value, name = :location)
+      store.series(store.sites.find { |names, _| names[name] == value }.last.first)
+    end
 
     def replacing_limit(limit)
       former = GrowthReader::SERIES_MAX
