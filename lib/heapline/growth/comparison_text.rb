@@ -3,6 +3,7 @@
 require_relative "../figures/units"
 require_relative "../table/grid"
 require_relative "../terminal/output"
+require_relative "text"
 
 module Heapline
   module Growth
@@ -36,7 +37,9 @@ module Heapline
       def render(comparison, io)
         @terminal = Terminal::Output.new(io, @env)
         title = "#{@terminal.style("heapline diff", :bold)}  two growth logs: how much each process grew in an hour"
-        lines = [title, *side("before", comparison.before), *side("after ", comparison.after), "", *table(comparison)]
+        sides = { "before" => comparison.before, "after " => comparison.after }
+        lines = [title, *sides.flat_map { |name, growth| side(name, growth) }, "", *table(comparison),
+                 *sides.flat_map { |name, growth| notes(name, growth) }]
         io.write("#{lines.join("\n")}\n")
       end
 
@@ -53,8 +56,12 @@ module Heapline
       def memory(growth)
         { "RSS" => "rss", "malloc live" => "malloc_live" }.filter_map do |name, key|
           series = growth.memory[key]
-          "#{name} #{Units.signed(series.slope_bytes_per_hour)}" if series
+          "#{name} #{Text.change(series)}" if series
         end
+      end
+
+      def notes(name, growth)
+        Text.notes(growth).map { |text| "  #{@terminal.style("note", :red)}  #{name}  #{text}" }
       end
 
       def table(comparison)

@@ -49,11 +49,6 @@ module Heapline
         live = { live_bytes: points.map(&:last).max || 0, growth_bytes: growth_bytes, retained_bytes: growth_bytes }
         Accounting::Site.new(location: place, kind: kind&.to_sym, tag: tag, **Accounting::Site::ZERO, **live)
       end
-
-      # What it costs an hour, in bytes: the certain part of the slope, in each process.
-      def cost
-        [slope_low || 0.0, 0.0].max * processes
-      end
     end
 
     # How the memory of processes grew over a growth log: for each site, over all processes and deploys, a Series with
@@ -90,7 +85,7 @@ module Heapline
         [place, library && Places::NormalisedLocation.library(library), one[:gem], one[:tag], kind]
       end
 
-      # series: Array of Series, those that leak first, then by the certain part of their slope. memory: Hash of name =>
+      # series: Array of Series, those that leak first, each part by its slope. memory: Hash of name =>
       # Series of the processes' own figures: "rss", "malloc_live", "pss" and the ledger's lines. processes: Array of
       # Process. counts: Hash of what became of the lines. by: :site, :file, :gem, :library or :tag.
       attr_reader :series, :memory, :processes, :counts, :by
@@ -196,7 +191,7 @@ module Heapline
       end
 
       def rank(one)
-        [one.verdict == :leak ? 0 : 1, -one.cost, -one.growth_bytes, one.location.to_s]
+        [one.verdict == :leak ? 0 : 1, -one.slope_bytes_per_hour, -one.growth_bytes, one.location.to_s]
       end
     end
   end

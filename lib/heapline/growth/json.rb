@@ -85,7 +85,7 @@ module Heapline
 
       # The log as `heapline growth` has it, but for its series.
       def side(growth)
-        Json.new.to_h(growth).slice(:first_at, :last_at, :processes, :memory)
+        Json.new.to_h(growth).slice(:first_at, :last_at, :lines, :processes, :memory)
       end
 
       def change(change)

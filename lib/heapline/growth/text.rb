@@ -30,6 +30,33 @@ module Heapline
 
         "#{Units.signed(series.slope_low)} to #{Units.signed(series.slope_high)}"
       end
+
+      # How much a process's own figure changes in an hour: a range where it is not sure to grow or to shrink.
+      def self.change(series)
+        sure?(series) ? Units.signed(series.slope_bytes_per_hour) : interval(series)
+      end
+
+      def self.sure?(series)
+        low = series.slope_low
+        high = series.slope_high
+        low && (low.positive? || high.negative? || low == high)
+      end
+
+      # Array of Strings: what was not taken from the log, and what did not fit.
+      def self.notes(growth)
+        counted = NOTES.filter_map do |key, words|
+          plural(growth.counts[key], *words) if growth.counts[key].to_i.positive?
+        end
+        dropped = growth.processes.sum(&:dropped_lines)
+        gaps = growth.processes.sum(&:gaps)
+        counted << "#{plural(dropped, "line")} could not be written in time" if dropped.positive?
+        counted << "lines are missing in #{plural(gaps, "place")}" if gaps.positive?
+        counted
+      end
+
+      def self.plural(count, one, many = "#{one}s")
+        "#{Units.count(count)} #{count == 1 ? one : many}"
+      end
       private_class_method :column
 
       growth, *others = History::FIGURES
@@ -100,13 +127,15 @@ module Heapline
         ends, parts = shown.partition { |one| History::MEMORY.include?(one.location) }
         parts = parts.select { |one| one.slope_low&.positive? }.max_by(4, &:slope_bytes_per_hour)
         first, *others = ends + parts
-        text = [pace(first), *others.map { |one| "#{name(one)} #{Units.signed(one.slope_bytes_per_hour)}" }]
+        text = [pace(first), *others.map { |one| "#{name(one)} #{Text.change(one)}" }]
         [*@terminal.wrap(text, indent: "  ").map { |line| "  #{line}" }, *outside(growth), ""]
       end
 
       def pace(one)
-        slope = one.slope_bytes_per_hour.to_f.round
-        "#{name(one)} #{slope.negative? ? "shrinks" : "grows"} by #{Units.bytes(slope.abs)} an hour in each process"
+        slope = one.slope_bytes_per_hour
+        verb = slope.negative? ? "shrinks" : "grows"
+        change = Text.sure?(one) ? "#{verb} by #{Units.bytes(slope.abs.round)}" : "changes by #{Text.interval(one)}"
+        "#{name(one)} #{change} an hour in each process"
       end
 
       # As `heapline rss` calls it.
@@ -116,11 +145,12 @@ module Heapline
         Processes::Ledger::NAMES.fetch(one.location.to_sym) { @terminal.inert(one.location.tr("_", " ")) }
       end
 
-      # RSS that grows beside all sites is not the application's to free.
+      # RSS that surely grows beside all sites is not the application's to free. The slopes may be of different times
+      # (of a cache since it is full), so it must have grown more over the whole log, too.
       def outside(growth)
         rss, live = growth.memory.values_at(*History::MEMORY)
-        return [] unless rss && live && rss.slope_low&.positive?
-        return [] if live.slope_bytes_per_hour > rss.slope_bytes_per_hour / 2
+        return [] unless rss&.slope_low&.positive? && live&.slope_high && live.slope_high < rss.slope_low
+        return [] if live.growth_bytes > rss.growth_bytes / 2
 
         ["  RSS grows faster than malloc live. The difference is memory that was freed and is held (fragmentation),",
          "  pages of Ruby's objects or stacks: heapline rss PID shows which"]
@@ -162,25 +192,13 @@ module Heapline
       end
 
       def notes(growth)
-        counted = NOTES.filter_map do |key, words|
-          plural(growth.counts[key], *words) if growth.counts[key].to_i.positive?
-        end
-        (counted + lost(growth) + @problems).map do |text|
+        (Text.notes(growth) + @problems).map do |text|
           "  #{@terminal.style("note", :red)}  #{@terminal.inert(text)}"
         end
       end
 
-      def lost(growth)
-        dropped = growth.processes.sum(&:dropped_lines)
-        gaps = growth.processes.sum(&:gaps)
-        texts = []
-        texts << "#{plural(dropped, "line")} could not be written in time" if dropped.positive?
-        texts << "lines are missing in #{plural(gaps, "place")}" if gaps.positive?
-        texts
-      end
-
-      def plural(count, one, many = "#{one}s")
-        "#{Units.count(count)} #{count == 1 ? one : many}"
+      def plural(*words)
+        Text.plural(*words)
       end
 
       def time(time)

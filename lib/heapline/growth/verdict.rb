@@ -49,7 +49,7 @@ module Heapline
         return together if together.name == :leak || lives.size == 1
 
         reach = reach(lives.size)
-        leaking = lives.select { |life| new([life], reach: reach).name == :leak }
+        leaking = lives.select { |life| new([life], reach: reach).leak? }
         leaking.empty? ? together : new(leaking, name: :leak, facts: new(leaking.first(1), reach: reach).facts)
       end
 
@@ -80,6 +80,11 @@ module Heapline
       # :leak, :cache, :bloat, :churn, :steady, or :unsure where the log does not tell yet.
       def name
         @name ||= judge
+      end
+
+      # Whether it is a leak. That most of many lives do not grow is soon told.
+      def leak?
+        certain? && rise >= LEAST_RISE && name == :leak
       end
 
       # Of what there must be more before it is sure, and how much there is: "3 GCs: 2 so far"; else nil.

@@ -42,6 +42,12 @@ module Heapline
         assert_match(%r{^  same +0 B +0 B +0 B +steady +5.00 kB  /app/base.rb:2}, text(calm, calm, top: 0))
       end
 
+      def test_notes
+        lines = text("#{calm}x\n", leaking_log(dropped_lines: 1)).lines.last(2)
+        assert_equal ["  note  before  1 line is not from a growth log\n",
+                      "  note  after   30 lines could not be written in time\n"], lines
+      end
+
       def test_narrow
         assert_match(%r{^  faster +\+6.00 MB +\+6.00 MB  /app/leak.rb:1}, text(calm, leaking_log, width: 60))
       end

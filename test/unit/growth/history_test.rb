@@ -133,6 +133,15 @@ module Heapline
         assert_equal growth.series.map(&:live_bytes).sort.reverse, growth.sorted(:live).map(&:live_bytes)
         assert_raises(KeyError) { growth.sorted(:size) }
       end
+
+      # As the figure that is shown has it, of one process, however many there were.
+      def test_what_grows_faster_comes_first
+        lines = (0..29).flat_map do |i|
+          [log_line(i, { "fast.rb:1" => i * 200_000 }),
+           *(1..4).map { |pid| log_line(i, { "a.rb:1" => i * 90_000 }, pid: pid) }]
+        end
+        assert_equal %w[fast.rb:1 a.rb:1], growth_of(log_text(*lines)).series.map(&:location)
+      end
     end
 
     class HistoryAsSnapshotTest < Minitest::Test
@@ -161,12 +170,6 @@ module Heapline
     end
 
     class SeriesTest < Minitest::Test
-      def test_cost_is_the_certain_part
-        assert_equal([30.0, 0.0, 0.0], [[10.0, 3], [-5.0, 3], [nil, 3]].map do |low, processes|
-          Series.new(slope_low: low, processes: processes).cost
-        end)
-      end
-
       def test_frozen
         assert_predicate Series.new(location: "a.rb:1"), :frozen?
       end

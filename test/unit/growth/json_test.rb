@@ -52,7 +52,7 @@ module Heapline
         ComparisonJson.new(top: 1).render(Comparison.new(before, growth_of(leaking_log)), io)
         found = JSON.parse(io.string)
         assert_equal %w[schema_version by before after changes], found.keys
-        assert_equal %w[first_at last_at processes memory], found["after"].keys
+        assert_equal %w[first_at last_at lines processes memory], found["after"].keys
         assert_equal [{ "location" => "/app/leak.rb:1", "label" => "A#a", "library" => nil, "tag" => nil,
                         "direction" => "faster", "change_bytes_per_hour" => 6_000_000.0, "live_bytes" => 3_900_000,
                         "before" => nil,

@@ -46,6 +46,20 @@ module Heapline
         assert_match(/freed and is held/, shown)
       end
 
+      # A cache fills, then comes and goes; RSS holds it.
+      def test_what_is_not_sure_is_a_range
+        lines = Array.new(60) do |i|
+          cache = i < 25 ? i * 1_000_000 : 25_000_000 + (i * 7919 % 13 * 300_000)
+          log_line(i, { "a.rb:1" => cache }, rss_bytes: 50_000_000 + (i * 400_000))
+        end
+        shown = text(growth_of(log_text(*lines)))
+        assert_match(/RSS grows by 24.00 MB an hour in each process · malloc live -\d.*MB to \+\d.* MB\n\n/, shown)
+        refute_match(/fragmentation/, shown)
+        lines = Array.new(60) { |i| log_line(i, { "a.rb:1" => 1 }, rss_bytes: 50_000_000 + (i * 7919 % 101 * 4096)) }
+        assert_match(/RSS changes by -\S+ kB to \+\S+ kB an hour in each process/, text(growth_of(log_text(*lines))))
+        assert_match(/RSS changes by \? an hour/, text(growth_of(log_text(*lines.first(4)))))
+      end
+
       def test_notes
         log = "#{leaking_log(dropped_lines: 3)}x\n{\"schema\":\"heapline-growth/1\"\n"
         shown = text(growth_of(log), problems: ["a\e[2J"])
