@@ -33,6 +33,8 @@ module Heapline
       # Garbage that waits is live for as many GCs as the blocks that were freed, or so many more: in real programs that
       # churn it was up to 0.12.
       WAITS = 0.3
+      # That GCs became rarer need not be as sure as growth: what waits tells, too. Standard errors: 95 % on one side.
+      RARER = 1.645
       # Shares for churn: what dies young, and how often the live bytes are allocated anew.
       YOUNG = 0.8
       TURNOVER = 10
@@ -254,7 +256,7 @@ module Heapline
       def garbage?
         return false unless kept <= KEPT && ages?
 
-        rarer = TheilSen.of(stretches(&:gc_rate), reach: @reach).low
+        rarer = TheilSen.of(stretches(&:gc_rate), reach: RARER).low
         return false unless fact(:rarer, rarer, 0, rarer.positive?)
         return false unless @lives.all? { |life| waits?(life) }
 

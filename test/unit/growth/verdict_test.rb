@@ -162,6 +162,18 @@ module Heapline
         assert_equal :churn, verdict(*Array.new(2) { site(RARER) })
       end
 
+      # As a program that only churns had it beside a fast leak: seconds between GCs, and the least that was live (MB).
+      GCS = [1.34, 1.0, 1.44, 1.48, 1.34, 1.38, 2.56, 1.88, 1.85, 1.66].freeze
+      LEAST = [0.0, 0.69, 0.64, 0.84, 0.91, 0.94, 2.01, 1.41, 1.41, 1.20].freeze
+
+      def test_gcs_become_rarer_by_and_by
+        stretch = ->(part) { [(part * 10).to_i, 9].min }
+        found = site(->(part) { GCS[stretch.call(part)] }) do |part|
+          MB * (LEAST[stretch.call(part)] - (0.8 * GCS[stretch.call(part)]))
+        end
+        assert_equal :churn, verdict(found)
+      end
+
       # What a full cache evicts waits through more GCs.
       def test_what_a_cache_evicts_waits_too
         assert_equal :steady, verdict(site(RARER, age: 12.0))
