@@ -13,7 +13,7 @@ module Heapline
     LINE_MAX = 16 << 20
     # So many bytes without any line of a log, and no more is read: it may have no end.
     NOTHING_MOST = 1 << 30
-    # Series (a site in a process) that are kept, in at most 400 MB; see ext/heapline/growth_store.h.
+    # Series (a site in a process) that are kept, in about 400 MB; see ext/heapline/growth_store.h.
     SERIES_MAX = 160_000
 
     # by: :site, :file, :gem, :library or :tag. since: Time, or seconds before the newest line. pids: Array of Integer;
