@@ -53,16 +53,15 @@ static VALUE wait_for(int failed, struct wait wait, const char *problem) {
     return Qnil;
 }
 
-/* Native.leaks(fd, since, reachable, apart) -> nil: a full GC, then a report as JSON to the descriptor: of the blocks
- * born in generation `since` or later; reachable: with those that are not lost; apart: a record has the blocks of one
- * generation alone. Raises NotEnabled, also where blocks are not kept, and SystemCallError. */
-static VALUE rbhl_leaks(VALUE self, VALUE fd, VALUE since, VALUE reachable, VALUE apart) {
+/* Native.leaks(fd, since, reachable) -> nil: a full GC, then a report as JSON to the descriptor: of the blocks born in
+ * generation `since` or later; reachable: with those that are not lost. Raises NotEnabled, also where blocks are not
+ * kept, and SystemCallError. */
+static VALUE rbhl_leaks(VALUE self, VALUE fd, VALUE since, VALUE reachable) {
     const int number = NUM2INT(fd);
     const uint64_t generation = NUM2ULL(since);
     find_functions();
     struct wait wait = {core.wait, NULL, 0};
-    const int wish = (RTEST(reachable) ? HEAPLINE_LEAKS_REACHABLE : 0) | (RTEST(apart) ? HEAPLINE_LEAKS_APART : 0);
-    const int failed = core.start(number, generation, wish, &wait.handle);
+    const int failed = core.start(number, generation, RTEST(reachable), &wait.handle);
     return wait_for(failed, wait, "the search for lost blocks failed");
 }
 
@@ -85,6 +84,6 @@ static VALUE rbhl_blocks(VALUE self, VALUE fd, VALUE sites) {
 
 void rbhl_define_leaks(VALUE native, VALUE not_enabled) {
     not_enabled_error = not_enabled; /* registered by rbhl_define_core */
-    rb_define_singleton_method(native, "leaks", rbhl_leaks, 4);
+    rb_define_singleton_method(native, "leaks", rbhl_leaks, 3);
     rb_define_singleton_method(native, "blocks", rbhl_blocks, 2);
 }

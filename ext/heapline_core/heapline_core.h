@@ -137,14 +137,11 @@ struct heapline_heap_page {
 };
 size_t heapline_heap_pages(struct heapline_heap_page *pages, size_t room);
 
-enum {
-    HEAPLINE_LEAKS_REACHABLE = 1, /* records of reachable blocks, too */
-    HEAPLINE_LEAKS_APART = 2,     /* a record has the blocks of one generation alone */
-};
 /* A full GC; then begin to look for lost blocks (HEAPLINE=blocks): a report as JSON (see docs/flight-file.md) goes to
- * `fd` from a copy of the process. Of blocks born in generation `since` or later; `wish`: HEAPLINE_LEAKS_*. With the
- * GVL, outside GC. *scan is for heapline_leaks_wait. 0, -ENODATA where blocks are not kept, or -errno. */
-int heapline_leaks_start(int fd, uint64_t since, int wish, void **scan);
+ * `fd` from a copy of the process. Of blocks born in generation `since` or later; `reachable`: with records of blocks
+ * that are not lost. With the GVL, outside GC. *scan is for heapline_leaks_wait. 0, -ENODATA where blocks are not kept,
+ * or -errno. */
+int heapline_leaks_start(int fd, uint64_t since, int reachable, void **scan);
 /* Wait until the report is complete; with or without the GVL. 0 or -errno. */
 int heapline_leaks_wait(void *scan);
 

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "json"
 require "heapline/accounting/flight"
 require "heapline/leaks/loss_record"
 require "heapline/leaks/findings"

@@ -191,14 +191,14 @@ HL_EXPORT int heapline_block_birth(void *block, struct heapline_birth *birth) {
     return 1;
 }
 
-HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int wish, void **handle) {
+HL_EXPORT int heapline_leaks_start(int fd, uint64_t since, int reachable, void **handle) {
     int failed = -ESRCH;
     const uint64_t gc_ns = hl_ruby.attached ? hl_leak_scan_collect() : 0;
     const int saved = hl_guard_enter(&hl_thread);
     struct hl_leak_scan *scan = is_whole() ? hl_own_memory(sizeof(*scan)) : NULL;
     if (scan) {
         scan->fd = fd;
-        scan->wish = (struct hl_leak_wish){since, wish & HEAPLINE_LEAKS_REACHABLE, wish & HEAPLINE_LEAKS_APART};
+        scan->wish = (struct hl_leak_wish){.since = since, .reachable = reachable};
         scan->figures.gc_ns = gc_ns;
         failed = hl_leak_scan_start(scan);
         if (failed) hl_own_memory_return(scan, sizeof(*scan));

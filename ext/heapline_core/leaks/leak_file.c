@@ -17,7 +17,7 @@
 #include "state/guard.h"
 #include "vm/ruby_vm.h"
 
-enum { PATH_BYTES = 4096, HL_LEAKS_REACHABLE = 1, HL_LEAKS_SINCE = 2 };
+enum { PATH_BYTES = 4096, HL_LEAKS_REACHABLE = 1, HL_LEAKS_SINCE = 2, HL_LEAKS_APART = 4 };
 
 /* One at a time of each kind; the two may overlap. */
 struct search {
@@ -28,12 +28,13 @@ struct search {
 
 static char asked[PATH_BYTES]; /* HEAPLINE_LEAKS */
 static struct search at_end, on_request;
+static uint64_t forked_at; /* generation of the fork that this process came from; 0: it did not */
 /* The byte of this process's file .begun: '1' says that a search was tried, and failed. NULL: it cannot be said. */
 static volatile char *has_tried;
 
 void hl_leak_file_prepare(void) {
     const char *given = secure_getenv("HEAPLINE_LEAKS");
-    if (given && given[0] >= '0' && given[0] <= '3' && given[1] == '/' && hl_fit(asked, sizeof(asked), "%s", given))
+    if (given && given[0] >= '0' && given[0] <= '7' && given[1] == '/' && hl_fit(asked, sizeof(asked), "%s", given))
         hl_say("lost blocks will not be looked for: HEAPLINE_LEAKS: %s", strerror(ENAMETOOLONG));
 }
 
@@ -118,8 +119,10 @@ static int finish(struct search *search) {
 void hl_leak_file_at_exit(void) {
     const int flags = asked[0] - '0';
     const uint64_t baseline = hl_load64(&hl_flight.header->baseline_generation);
-    const struct hl_leak_wish wish = {.since = flags & HL_LEAKS_SINCE ? baseline : 0,
-                                      .reachable = flags & HL_LEAKS_REACHABLE};
+    const int apart = flags & HL_LEAKS_APART;
+    const struct hl_leak_wish wish = {.since = flags & HL_LEAKS_SINCE ? baseline : (apart ? forked_at : 0),
+                                      .reachable = flags & HL_LEAKS_REACHABLE,
+                                      .apart = apart};
     at_end.running = 1;
     int failed = open_report(&at_end, asked + 1);
     if (!failed) failed = begin(&at_end, wish);
@@ -177,5 +180,6 @@ static void forget(struct search *search) {
 void hl_leak_file_after_fork_child(void) {
     forget(&at_end);
     forget(&on_request);
+    forked_at = hl_load64(&hl_flight.header->baseline_generation);
     hl_leak_file_expect(1);
 }

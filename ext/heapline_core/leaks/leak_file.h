@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The search for lost blocks that heapline makes of itself, its report in a file: at the end of a process, in the
- * directory that HEAPLINE_LEAKS names (a digit, the sum of 1: reachable blocks too, and 2: only those since the last
- * baseline; then the directory); and when another process asks, beside the flight file. The file gets its name,
- * PID-STARTTICKS.leaks, when it is complete, from the copy: the program may have ended. A process whose end is to be
- * searched has a file PID-STARTTICKS.begun in that directory from the moment that its VM is known: so those are known
- * that ended without a search. A 1 in it says that the search failed, and that the process itself has said why.
+ * directory that HEAPLINE_LEAKS names (a digit, the sum of 1: reachable blocks too, 2: only those since the last
+ * baseline, and 4: a record for each generation, and of a forked process only its own; then the directory); and when
+ * another process asks, beside the flight file. The file gets its name, PID-STARTTICKS.leaks, when it is complete, from
+ * the copy: the program may have ended. A process whose end is to be searched has a file PID-STARTTICKS.begun in that
+ * directory from the moment that its VM is known: so those are known that ended without a search. A 1 in it says that
+ * the search failed, and that the process itself has said why.
  */
 #ifndef HL_LEAK_FILE_H
 #define HL_LEAK_FILE_H

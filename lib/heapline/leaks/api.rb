@@ -45,7 +45,7 @@ module Heapline
     class << self
       # The report of a search in this process (String).
       def search(since, reachable)
-        Files::OutputFile.read_back { |file| Native.leaks(file.fileno, since, reachable, false) }
+        Files::OutputFile.read_back { |file| Native.leaks(file.fileno, since, reachable) }
       end
 
       # Names for the C functions of this process (Places::Symbols).

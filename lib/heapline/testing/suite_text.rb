@@ -51,11 +51,11 @@ module Heapline
       end
 
       # top: tests shown (0: all). sort: one of KEYS. by: :test or :file. directory: paths in it are shown relative to
-      # it. lost: were lost blocks looked for? unsearched: processes whose end could not be searched.
-      def initialize(top: 10, sort: :retained, by: :test, directory: nil, lost: false, unsearched: 0, env: ENV)
-        @columns = COLUMNS.select { |column| column.key != :lost || lost }
+      # it. losses: Suite::Losses; nil: lost blocks were not looked for.
+      def initialize(top: 10, sort: :retained, by: :test, directory: nil, losses: nil, env: ENV)
+        @columns = COLUMNS.select { |column| column.key != :lost || losses }
         @column = @columns.find { |column| column.key == sort } || @columns.first
-        @unsearched = unsearched
+        @losses = losses
         @top = top
         @by = by
         @directory = directory
@@ -65,7 +65,7 @@ module Heapline
       # tests: Array of TestMemory. Write them to `io`.
       def render(tests, io)
         @terminal = Terminal::Output.new(io, @env)
-        blocks = [head(tests), table(tests), growing(tests), losing(tests)]
+        blocks = [head(tests), table(tests), growing(tests), losing(tests), unseen]
         io.write("\n#{blocks.reject(&:empty?).map { |lines| lines.join("\n") }.join("\n\n")}\n")
       end
 
@@ -119,13 +119,24 @@ module Heapline
       end
 
       def losing(tests)
+        whose = tests.map { |test| [test.name, test.losses] }
+        whose.concat(@losses.outside.to_a) if @losses
+        whose.flat_map { |name, records| records.empty? ? [] : loss(name, records) }
+      end
+
+      def loss(whose, records)
         lines = Leaks::LossLines.new(@terminal, directory: @directory)
-        said = tests.reject { |test| test.losses.empty? }.flat_map do |test|
-          ["  #{@terminal.style("loses", :red)}  #{@terminal.inert(test.name)}",
-           *test.losses.flat_map { |record| lines.of(record) }.map { |line| "    #{line}" }]
-        end
-        said << "  #{format(UNSEARCHED, number(@unsearched, "process", "processes"))}" if @unsearched.positive?
-        said
+        ["  #{@terminal.style("loses", :red)}  #{@terminal.inert(whose)}",
+         *records.flat_map { |record| lines.of(record) }.map { |line| "    #{line}" }]
+      end
+
+      # Of lost blocks, what is not shown, and where nobody looked.
+      def unseen
+        return [] unless @losses
+
+        said = @losses.hidden.map { |words| "  not shown: #{@terminal.inert(words)}" }
+        count = @losses.unsearched
+        count.zero? ? said : [*said, "  #{format(UNSEARCHED, number(count, "process", "processes"))}"]
       end
     end
   end

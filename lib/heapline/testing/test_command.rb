@@ -7,6 +7,7 @@ require_relative "suite/results"
 require_relative "../command/child"
 require_relative "../command/base"
 require_relative "../command/installation"
+require_relative "../leaks/end_searches"
 require_relative "../leaks/loss_rules"
 require_relative "../files/output_file"
 require_relative "../figures/typed"
@@ -42,8 +43,8 @@ module Heapline
 
       def define(parser)
         parser.on("--fail-on LIST", "growth: run each test that leaves something behind again and again, and fail " \
-                                    "(status 1) if one grows; leaks: look for lost blocks, and fail if a test " \
-                                    "lost one") { |list| @options[:fail_on] = failures(list) }
+                                    "(status 1) if one grows; leaks: look for lost blocks, and fail if there " \
+                                    "is one") { |list| @options[:fail_on] = failures(list) }
         define_loss_rules(parser)
         parser.on("--by GROUP", "test (unless given) or file") { |by| @options[:by] = group(by) }
         parser.on("--sort KEY", "sort by #{SuiteText::KEYS.join(", ")}") { |key| @options[:sort] = sort(key) }
@@ -89,10 +90,11 @@ module Heapline
       def environment(directory)
         raise Error, "RUBYOPT cannot name #{HOOK}: there is a space in it; install heapline elsewhere" if HOOK =~ /\s/
 
-        settings = FAILURES.to_h { |what| [what, fail_on?(what)] }
-        File.write(File.join(directory, Suite::Results::SETTINGS), JSON.generate(settings), perm: 0o600)
+        settings = JSON.generate({ growth: fail_on?("growth") })
+        File.write(File.join(directory, Suite::Results::SETTINGS), settings, perm: 0o600)
         { "RUBYOPT" => ["-r#{HOOK.delete_suffix(".rb")}", @env["RUBYOPT"]].compact.join(" "),
-          "HEAPLINE_SUITE" => [directory, *Command::Installation.libraries].join("\x1f") }
+          "HEAPLINE_SUITE" => [directory, *Command::Installation.libraries].join("\x1f"),
+          Leaks::EndSearches::VARIABLE => (Leaks::EndSearches.asked(directory, [:apart]) if fail_on?("leaks")) }
       end
 
       def fail_on?(what)
@@ -104,32 +106,29 @@ module Heapline
         own = status
         @status = Command::FAILED if own.zero? && @options[:fail_on] # where the tests cannot be judged
         tests = Suite::Results.read(directory)
-        tests = Suite::Losses.new(reader).told(tests, directory) if fail_on?("leaks")
-        failed = tests.any? { |test| test.grows || test.lost_blocks.positive? }
+        losses = Suite::Losses.new(tests, directory, reader) if fail_on?("leaks")
+        tests = losses.tests if losses
+        failed = losses&.any? || tests.any?(&:grows)
         @status = own.zero? && failed ? Command::FOUND : own
-        write(tests) if @options[:output]
+        write(tests, losses) if @options[:output]
       ensure
-        show(tests, directory) if tests
+        show(tests, losses) if tests
       end
 
-      def show(tests, directory)
-        return json.render(tests, @err) if json?
+      def show(tests, losses)
+        return json(losses).render(tests, @err) if json?
 
-        options = { **@options.slice(:top, :sort, :by), **losses(tests, directory) }
-        SuiteText.new(**options, directory: Command.here, env: @env).render(tests, @err)
+        SuiteText.new(**@options.slice(:top, :sort, :by), losses: losses, directory: Command.here, env: @env)
+                 .render(tests, @err)
       end
 
-      def losses(tests, directory)
-        fail_on?("leaks") ? { lost: true, unsearched: Suite::Losses.unsearched(tests, directory) } : {}
+      def write(tests, losses)
+        Files::OutputFile.write(@options[:output]) { |io| json(losses).render(tests, io) }
       end
 
-      def write(tests)
-        Files::OutputFile.write(@options[:output]) { |io| json.render(tests, io) }
-      end
-
-      def json
+      def json(losses)
         require_relative "suite_json"
-        SuiteJson.new
+        SuiteJson.new(losses: losses)
       end
     end
   end

@@ -15,10 +15,11 @@ module Heapline
     # lines::            Array of [location, bytes, blocks]: the lines that retain most
     # grows::            what grew when it was repeated, as text; nil: nothing, or nobody asked
     # pid, generations:: of the process it ran in, and first and last GC generation of what was born meanwhile
+    # repeated::         the same of what was born while it was repeated; nil: it was not
     # losses::           Array of LossRecord: what it lost, where that was asked for
     TestMemory = Struct.new(:name, :file, :line, :tests, :seconds, :measuring, :retained_bytes, :retained_blocks,
                             :retained_objects, :bytes_allocated, :allocations, :peak_bytes, :lines, :grows, :pid,
-                            :generations, :losses, keyword_init: true) do
+                            :generations, :repeated, :losses, keyword_init: true) do
       include Frozen
 
       def initialize(**fields)
@@ -33,6 +34,11 @@ module Heapline
       # Were the record's blocks born while it ran?
       def bore?(record)
         !generations.nil? && record.first_generation.between?(*generations)
+      end
+
+      # While it was repeated?
+      def bore_again?(record)
+        !repeated.nil? && record.first_generation.between?(*repeated)
       end
 
       # The same with these LossRecords.

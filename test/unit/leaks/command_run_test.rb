@@ -92,7 +92,7 @@ module Heapline
       def test_options_of_the_environment_stay
         run = CommandRun.allocate
         run.instance_variable_set(:@env, { "HEAPLINE" => "gc,top:5,output:x", "PATH" => "/bin" })
-        run.instance_variable_set(:@flags, 1)
+        run.instance_variable_set(:@wishes, [:reachable])
         run.instance_variable_set(:@core, {})
         changes = run.send(:environment, "/tmp/d")
         assert_equal ["gc,top:5,quiet,blocks", "1/tmp/d", nil],

@@ -24,15 +24,23 @@ class SuiteJsonTest < Minitest::Test
     assert_equal %w[definite leak], [first[:losses].first[:kind], first[:losses].first[:frames].first[:function]]
   end
 
+  def test_what_was_lost_outside_the_tests
+    losses = Struct.new(:outside, :unsearched).new({ "outside the tests" => [LeakReports.record] }, 3)
+    data = render([], losses: losses)
+    assert_equal [80, 2, 1, 3], [*data[:outside_tests].values_at(:lost_bytes, :lost_blocks),
+                                 data[:outside_tests][:losses].size, data[:unsearched]]
+    refute render([]).key?(:outside_tests)
+  end
+
   def test_names_that_are_no_utf8
     assert_equal "a\\xFF", render([test("a\xff", "b.rb")])[:tests].first[:name]
   end
 
   private
 
-  def render(tests)
+  def render(tests, losses: nil)
     out = StringIO.new
-    Heapline::Testing::SuiteJson.new.render(tests, out)
+    Heapline::Testing::SuiteJson.new(losses: losses).render(tests, out)
     assert_predicate out.string, :ascii_only?
     JSON.parse(out.string, symbolize_names: true)
   end

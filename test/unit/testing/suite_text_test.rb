@@ -24,7 +24,9 @@ class SuiteTextTest < Minitest::Test
 
   def test_what_tests_lost
     losing = [test("CartTest#test_add", "/app/cart_test.rb", losses: [LeakReports.record])]
-    assert_equal <<~TEXT, text(losing, directory: "/app", lost: true, unsearched: 2).delete_prefix("\n")
+    losses = losses(outside: { "outside the tests" => [LeakReports.record] }, unsearched: 2,
+                    hidden: ["9 B in 1 block suppressed by x"])
+    assert_equal <<~TEXT, text(losing, directory: "/app", losses: losses).delete_prefix("\n")
       heapline test  1 test · 1 file · retained 30.00 kB · 0.5 s of tests · 0.1 s of measuring
 
         retained▼  lost  blocks  objects      peak  allocated   time  test
@@ -34,9 +36,15 @@ class SuiteTextTest < Minitest::Test
           80 B in 2 blocks definitely lost
             /a/app.rb:3  App#go  via libfoo.so
               leak  foo.c:12  libfoo.so
+        loses  outside the tests
+          80 B in 2 blocks definitely lost
+            /a/app.rb:3  App#go  via libfoo.so
+              leak  foo.c:12  libfoo.so
+
+        not shown: 9 B in 1 block suppressed by x
         2 processes could not be searched for lost blocks: the end came through exit! or a signal
     TEXT
-    assert_match(/lost▼/, text(losing, lost: true, sort: :lost))
+    assert_match(/lost▼/, text(losing, losses: losses, sort: :lost))
     refute_match(/lost/, text(tests))
   end
 
@@ -62,6 +70,10 @@ class SuiteTextTest < Minitest::Test
   end
 
   private
+
+  def losses(outside: {}, hidden: [], unsearched: 0)
+    Struct.new(:outside, :hidden, :unsearched).new(outside, hidden, unsearched)
+  end
 
   def text(tests, env: {}, **options)
     out = StringIO.new

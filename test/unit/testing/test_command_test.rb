@@ -112,6 +112,26 @@ class TestCommandTest < Minitest::Test
     assert_equal [0], suite.tests.map { |test| test[:lost_blocks] }.uniq
   end
 
+  OUTSIDE = <<~RUBY
+    require "fiddle"
+    20.times { Fiddle.malloc(1000) }
+    Minitest.after_run { 20.times { Fiddle.malloc(70) } }
+    class OutsideTest < Minitest::Test
+      def test_clean = assert(true)
+      def test_forks = Process.wait(fork { 20.times { Fiddle.malloc(300) } })
+    end
+  RUBY
+
+  def test_what_is_lost_outside_the_tests_fails_the_run
+    suite = suite(ruby, minitest(OUTSIDE), options: %w[--fail-on leaks])
+    assert_equal 1, suite.status.exitstatus, suite.err
+    assert_equal([0, 0], suite.tests.map { |test| test[:lost_blocks] })
+    lost = /[\d.]+ kB in \d+ blocks definitely lost\n {6}suite_test\.rb/
+    assert_match(/^  loses  outside the tests\n {4}#{lost}:4(.*\n)+? {4}#{lost}:5 /, suite.err)
+    assert_match(/^  loses  in processes that ran no test\n {4}#{lost}:8 /, suite.err)
+    assert_match(/^  not shown: /, suite.err)
+  end
+
   # Forked workers are searched at their own end; what they inherited is not theirs.
   def test_lost_blocks_of_forked_workers
     suite = suite(ruby, "-e", <<~RUBY, options: %w[--fail-on leaks,growth])
@@ -167,9 +187,10 @@ class TestCommandTest < Minitest::Test
   end
 
   def test_what_the_tests_start_does_not_see_it
-    suite = suite(ruby, minitest(<<~RUBY), env: { RUBYOPT: "-W0" })
+    suite = suite(ruby, minitest(<<~RUBY), env: { RUBYOPT: "-W0" }, options: %w[--fail-on leaks])
       class EnvironmentTest < Minitest::Test
-        def test_environment = assert_equal(["-W0", nil], [ENV["RUBYOPT"], ENV["HEAPLINE_SUITE"]])
+        def test_environment = assert_equal(["-W0", nil, nil],
+                                            ENV.values_at("RUBYOPT", "HEAPLINE_SUITE", "HEAPLINE_LEAKS"))
       end
     RUBY
     assert_predicate suite.status, :success?, suite.out

@@ -43,7 +43,7 @@ module Heapline
 
       # What the tests start is no part of the suite.
       def self.leave_environment
-        ENV.delete(VARIABLE)
+        [VARIABLE, "HEAPLINE_LEAKS"].each { |name| ENV.delete(name) }
         words = ENV["RUBYOPT"].to_s.split - ["-r#{__FILE__}", "-r#{__FILE__.delete_suffix(".rb")}"]
         ENV["RUBYOPT"] = words.empty? ? nil : words.join(" ")
       end

@@ -1,37 +1,41 @@
 # frozen_string_literal: true
 
-require_relative "../../files/input"
-require_relative "../../leaks/reader"
-require_relative "end_search"
+require_relative "../../leaks/end_searches"
+require_relative "../../leaks/findings"
+require_relative "../../leaks/loss_words"
 
 module Heapline
   module Suite
-    # Whose the lost blocks are: those of a process that were born between the readings around a test are that test's.
-    # What was born elsewhere (while files were loaded, while a test was repeated) is nobody's.
+    # Whose the lost blocks are that the searches of a suite's processes found. Those that were born between the
+    # readings around a test are that test's. What was born while a test was repeated is left out: its first run tells
+    # it. All others belong to no test: those of loading files, of what runs before and after all tests, of forked
+    # children.
     class Losses
-      # reader: Leaks::Reader, which has the rules of what is shown.
-      def initialize(reader)
-        @reader = reader
+      OUTSIDE = "outside the tests"
+      ELSEWHERE = "in processes that ran no test"
+
+      # tests:    the tests (Array of Testing::TestMemory), each with what it lost
+      # outside:  Hash of OUTSIDE and ELSEWHERE, where there is something, => Array of LossRecord
+      # hidden:   what is not shown, and why (Array of Strings)
+      # unsearched: how many processes were not searched: they ended through exit! or a signal
+      attr_reader :tests, :outside, :hidden, :unsearched
+
+      # directory: where the searches' reports are. reader: Leaks::Reader, which has the rules of what is shown.
+      def initialize(tests, directory, reader)
+        found = Leaks::EndSearches.reports(directory).map { |text, source| reader.read(text, source) }
+        findings = Leaks::Findings.merge(found)
+        lost = findings.select(&:lost?).group_by(&:pid)
+        @tests = tests.map { |test| test.with_losses(merged(of_test(test, lost.fetch(test.pid, [])))) }
+        @outside = of_none(tests.group_by(&:pid), lost)
+        @hidden = Leaks::LossWords.dropped(findings)
+        @unsearched = Leaks::EndSearches.missing(directory).size
       end
 
-      # The tests (Array of Testing::TestMemory), each with what it lost.
-      def told(tests, directory)
-        tests.group_by(&:pid).flat_map do |pid, of_process|
-          records = records(EndSearch.file(directory, pid))
-          of_process.map { |test| test.with_losses(merged(of_test(test, records))) }
-        end
-      end
-
-      # How many processes ran tests and were not searched: they ended through exit! or a signal.
-      def self.unsearched(tests, directory)
-        tests.map(&:pid).uniq.count { |pid| !File.exist?(EndSearch.file(directory, pid)) }
+      def any?
+        !@outside.empty? || @tests.any? { |test| test.lost_blocks.positive? }
       end
 
       private
-
-      def records(path)
-        File.exist?(path) ? @reader.read(Input.bytes(path), path).select(&:lost?) : []
-      end
 
       # Its stacks of Ruby end with the test's method, or in its file: what is below is the framework's.
       def of_test(test, records)
@@ -45,6 +49,16 @@ module Heapline
         file = File.expand_path(test.file.to_s)
         frames.rindex { |frame| frame.label == test.name } ||
           frames.rindex { |frame| frame.path && File.expand_path(frame.path) == file }
+      end
+
+      # tests, lost: Hashes of pid => Array.
+      def of_none(tests, lost)
+        here, elsewhere = lost.partition { |pid, _| tests.key?(pid) }
+        outside = here.flat_map do |pid, records|
+          records.reject { |record| tests[pid].any? { |test| test.bore?(record) || test.bore_again?(record) } }
+        end
+        { OUTSIDE => merged(outside), ELSEWHERE => merged(elsewhere.flat_map(&:last)) }
+          .reject { |_, records| records.empty? }
       end
 
       # Of several generations as one.

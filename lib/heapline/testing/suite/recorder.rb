@@ -3,7 +3,6 @@
 require "json"
 require "heapline/testing/checks"
 require_relative "../../clock"
-require_relative "end_search"
 require_relative "memory_state"
 require_relative "results"
 
@@ -63,7 +62,6 @@ module Heapline
         @pid = Process.pid
         @running = 0
         @file = File.open(File.join(@directory, "#{@pid}.jsonl"), File::WRONLY | File::CREAT | File::EXCL, 0o600)
-        EndSearch.arrange(@directory) if @settings[:leaks]
         @before = MemoryState.take
       end
 
@@ -84,8 +82,15 @@ module Heapline
       end
 
       def write(figures)
-        @before = MemoryState.take if @repeated
+        figures = { **figures, repeated: after_repeats } if @repeated
         @file.syswrite("#{JSON.generate({ **figures, measuring: Clock.now - @ended })}\n")
+      end
+
+      # First and last generation of what was born meanwhile.
+      def after_repeats
+        first = @before.generation
+        @before = MemoryState.take
+        [first, @before.generation - 1]
       end
 
       def named

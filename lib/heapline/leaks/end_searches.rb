@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require_relative "../files/input"
+
+module Heapline
+  module Leaks
+    # The searches that processes make of themselves when they end, in their last at_exit handler: HEAPLINE_LEAKS asks
+    # for them, and names the directory where their reports go (leak_file.h).
+    module EndSearches
+      VARIABLE = "HEAPLINE_LEAKS"
+      # What stands there before the directory: a sum. apart: a record for each generation, and of a forked process
+      # only what it asked for itself.
+      WISHES = { reachable: 1, since: 2, apart: 4 }.freeze
+
+      module_function
+
+      # The value of the variable. wishes: keys of WISHES.
+      def asked(directory, wishes)
+        "#{WISHES.values_at(*wishes).sum}#{directory}"
+      end
+
+      # Array of [text, name].
+      def reports(directory)
+        files = Dir.glob(File.join(directory, "*.leaks"))
+        files.map { |file| [Input.bytes(file, pipe: false), file] }
+      end
+
+      # The processes that ended (or go on) without a search, as "PID-STARTTICKS": a pid may have come twice. Left out
+      # are those that said themselves why.
+      def missing(directory)
+        begun, searched = %w[begun leaks].map do |kind|
+          Dir.glob("*.#{kind}", base: directory).map { |name| name.delete_suffix(".#{kind}") }
+        end
+        (begun - searched).reject { |name| tried?(directory, name) }
+      end
+
+      # Each process whose VM has begun left a file.
+      def begun?(directory)
+        !Dir.glob("*.begun", base: directory).empty?
+      end
+
+      def tried?(directory, name)
+        Input.bytes(File.join(directory, "#{name}.begun"), pipe: false) == "1"
+      end
+      private_class_method :tried?
+    end
+  end
+end
