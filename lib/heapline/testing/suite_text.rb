@@ -65,7 +65,7 @@ module Heapline
       # tests: Array of TestMemory. Write them to `io`.
       def render(tests, io)
         @terminal = Terminal::Output.new(io, @env)
-        blocks = [head(tests), table(tests), growing(tests), losing(tests), unseen]
+        blocks = [head(tests), table(tests), growing(tests), losing(tests), unknown(tests)]
         io.write("\n#{blocks.reject(&:empty?).map { |lines| lines.join("\n") }.join("\n\n")}\n")
       end
 
@@ -130,13 +130,26 @@ module Heapline
          *records.flat_map { |record| lines.of(record) }.map { |line| "    #{line}" }]
       end
 
-      # Of lost blocks, what is not shown, and where nobody looked.
-      def unseen
+      # Of lost blocks, what is not shown, and where nobody looked; of growth, who was not judged.
+      def unknown(tests)
+        [*hidden, *unjudged(tests)].map { |words| "  #{@terminal.inert(words)}" }
+      end
+
+      def hidden
         return [] unless @losses
 
-        said = @losses.hidden.map { |words| "  not shown: #{@terminal.inert(words)}" }
+        said = @losses.hidden.map { |words| "not shown: #{words}" }
         count = @losses.unsearched
-        count.zero? ? said : [*said, "  #{format(UNSEARCHED, number(count, "process", "processes"))}"]
+        count.zero? ? said : [*said, format(UNSEARCHED, number(count, "process", "processes"))]
+      end
+
+      def unjudged(tests)
+        counts = tests.select(&:unjudged).group_by(&:unjudged).transform_values { |members| members.sum(&:tests) }
+        return [] if counts.empty?
+
+        all = counts.values.sum
+        reasons = counts.map { |reason, count| "#{Units.count(count)} #{reason}" }.join(", ")
+        ["#{number(all, "test")} #{all == 1 ? "was" : "were"} not judged for growth: #{reasons}"]
       end
     end
   end

@@ -14,12 +14,16 @@ module Heapline
     # peak_bytes::       the most that was live at a time, beyond what was before it
     # lines::            Array of [location, bytes, blocks]: the lines that retain most
     # grows::            what grew when it was repeated, as text; nil: nothing, or nobody asked
+    # unjudged::         PARALLEL or FAILED: why it is not known whether it grows, though it left something behind
     # pid, generations:: of the process it ran in, and first and last GC generation of what was born meanwhile
     # repeated::         the same of what was born while it was repeated; nil: it was not
     # losses::           Array of LossRecord: what it lost, where that was asked for
     TestMemory = Struct.new(:name, :file, :line, :tests, :seconds, :measuring, :retained_bytes, :retained_blocks,
-                            :retained_objects, :bytes_allocated, :allocations, :peak_bytes, :lines, :grows, :pid,
-                            :generations, :repeated, :losses, keyword_init: true) do
+                            :retained_objects, :bytes_allocated, :allocations, :peak_bytes, :lines, :grows, :unjudged,
+                            :pid, :generations, :repeated, :losses, keyword_init: true) do
+      self::PARALLEL = "ran in parallel"
+      self::FAILED = "did not pass when repeated"
+
       include Frozen
 
       def initialize(**fields)

@@ -48,6 +48,14 @@ class SuiteTextTest < Minitest::Test
     refute_match(/lost/, text(tests))
   end
 
+  def test_who_was_not_judged
+    memory = Heapline::Testing::TestMemory
+    all = [test("a", "a.rb", unjudged: memory::PARALLEL, tests: 2), test("b", "a.rb", unjudged: memory::FAILED)]
+    assert_equal "  3 tests were not judged for growth: 2 ran in parallel, 1 did not pass when repeated",
+                 text(all).lines(chomp: true).last
+    assert_match(/^  1 test was not judged for growth: 1 did not pass/, text(all.last(1)))
+  end
+
   def test_by_file_and_the_first_alone
     shown = text(tests, by: :file, sort: :peak, top: 1, directory: "/app")
     assert_match(%r{peak▼.*\n.* test/cart_test\.rb\n}, shown)

@@ -60,6 +60,40 @@ class TestCommandTest < Minitest::Test
     assert_match(/grows {2}CartTest#test_leaks\n {4}memory grew .*\n {6}\+1\.00 MB a run .* 1000 blocks/, suite.err)
   end
 
+  # What the first test kept is freed by the second, which is more than it leaves behind.
+  def test_a_test_that_frees_earlier_memory_may_grow
+    suite = suite(ruby, minitest(<<~RUBY), options: %w[--fail-on growth])
+      require "fiddle"
+      CACHE = []
+      class CacheTest < Minitest::Test
+        i_suck_and_my_tests_are_order_dependent!
+        def test_a_fills = assert(CACHE.replace(Array.new(500) { "x" * 1000 }))
+        def test_b_clears_and_leaks = CACHE.clear && Fiddle.malloc(1000)
+      end
+    RUBY
+    assert_operator suite.test("CacheTest#test_b_clears_and_leaks")[:retained_bytes], :<, 0
+    assert_match(/grows {2}CacheTest#test_b_clears_and_leaks/, suite.err)
+    assert_equal 1, suite.status.exitstatus, suite.err
+  end
+
+  def test_a_test_that_cannot_be_judged_is_said
+    suite = suite(ruby, minitest(<<~RUBY), options: %w[--fail-on growth], env: { N: "4" })
+      require "fiddle"
+      class OnceTest < Minitest::Test
+        def test_once = Fiddle.malloc(1000) && assert_equal(1, $runs = $runs.to_i + 1)
+      end
+      class ParallelTest < Minitest::Test
+        parallelize_me!
+        def test_a = Fiddle.malloc(1000) && sleep(0.5)
+        def test_b = Fiddle.malloc(1000) && sleep(0.5)
+      end
+    RUBY
+    assert_match(/^  3 tests were not judged for growth: .*\b2 ran in parallel/, suite.err)
+    assert_match(/^  3 tests were not judged for growth: .*\b1 did not pass when repeated/, suite.err)
+    reasons = suite.tests.to_h { |test| [test[:tests], test[:unjudged]] }
+    assert_equal({ 1 => "did not pass when repeated", 2 => "ran in parallel" }, reasons)
+  end
+
   GROWING = <<~RUBY
     require "fiddle"
     require "heapline/minitest"

@@ -31,7 +31,8 @@ module Heapline
       end
 
       # What lies between: Hash with :bytes_allocated, :allocations, :retained_bytes, :retained_blocks,
-      # :retained_objects and :lines, an Array of [location, bytes, blocks] of those that retain most.
+      # :retained_objects and :lines, an Array of [location, bytes, blocks] of those that retain most; and :retains: may
+      # anything have stayed? The sums do not say it: what was freed of earlier memory hides it.
       def since(former)
         changes = changes(former)
         sites = Accounting::Flight.choose(Native.flight_fd, live: true) { changes.keys }[:sites]
@@ -39,7 +40,8 @@ module Heapline
         totals = changes.values.transpose.map(&:sum)
         totals = [0] * 4 if totals.empty?
         { allocations: totals[0], bytes_allocated: totals[2], retained_blocks: totals[0] - totals[1],
-          retained_bytes: totals[2] - totals[3], retained_objects: slots - former.slots, lines: lines(changes, sites) }
+          retained_bytes: totals[2] - totals[3], retained_objects: slots - former.slots, lines: lines(changes, sites),
+          retains: slots != former.slots || changes.values.any? { |change| retains?(change) } }
       end
 
       private
@@ -51,6 +53,10 @@ module Heapline
           change = (place...(place + 4)).map { |index| figures[index] - (former.figures[index] || 0) }
           found[number] = change unless change.all?(&:zero?)
         end
+      end
+
+      def retains?(change)
+        change[0] > change[1] || change[2] > change[3]
       end
 
       def counts?(number, site)

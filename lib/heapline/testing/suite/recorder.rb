@@ -42,8 +42,8 @@ module Heapline
         end
         return unless figures
 
-        grows = grows(figures, repeat)
-        guarded { write(figures.merge(grows: grows)) }
+        figures = { **figures, **judged(repeat) }
+        guarded { write(figures) }
       end
 
       private
@@ -76,6 +76,8 @@ module Heapline
         peak = Checks::Peak.close(@peak)
         after = MemoryState.take
         figures = after.since(@before)
+        @retains = figures.delete(:retains)
+        @repeated = false
         generations = [@before.generation, after.generation - 1]
         @before = after
         { **named, pid: @pid, generations: generations, seconds: @ended - @began, peak_bytes: peak, **figures }
@@ -99,12 +101,16 @@ module Heapline
         { **@tests.first, name: "#{@tests.size} tests at a time", tests: @tests.size }
       end
 
-      # What grows when the test is repeated, as text; nil: nothing. Not in quiet: its memory counts. Only a test that
-      # was alone and left something behind is asked.
-      def grows(figures, repeat)
-        @repeated = @settings[:growth] && @tests.size == 1 &&
-                    %i[retained_bytes retained_objects].any? { |figure| figures[figure].positive? }
-        Repeat.new(repeat).growth if @repeated
+      # Hash with :grows, what grows when the test is repeated, as text; or with :unjudged, why that is not known. Not
+      # in quiet: its memory counts. Only a test that left something behind is asked, and was alone.
+      def judged(repeat)
+        return {} unless @settings[:growth] && @retains
+        return { unjudged: Testing::TestMemory::PARALLEL } if @tests.size > 1
+
+        @repeated = true
+        { grows: Repeat.new(repeat).growth }
+      rescue Repeat::Failed
+        { unjudged: Testing::TestMemory::FAILED }
       end
     end
 
@@ -122,12 +128,10 @@ module Heapline
         @run = run
       end
 
-      # What grows, as text; nil: nothing, or the test cannot be repeated.
+      # What grows, as text; nil: nothing. Raises Failed.
       def growth
         found = Checks::Growth.new(**RUNS, ignore: IGNORED).run { @run.call || raise(Failed) }
         Testing::CheckText.growth(found) if found.grown?
-      rescue Failed
-        nil
       end
     end
   end
