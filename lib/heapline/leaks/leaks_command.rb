@@ -30,7 +30,10 @@ module Heapline
         Files::OutputFile.check(@options[:output]) if @options[:output]
         run = pid?(words) ? running(words) : command(words, argv)
         @status = run.status
-        show(findings(run)) if run.texts
+        return @status unless run.texts
+
+        show(findings(run))
+        say_unused_suppressions
         @status
       end
 

@@ -2,11 +2,15 @@
 
 require_relative "reader"
 require_relative "suppressions"
+require_relative "../terminal/inert"
 
 module Heapline
   module Leaks
     # Whose lost blocks are shown: options of the commands that look for them.
     module LossRules
+      # So many suppressions that hid nothing.
+      NAMED = 3
+
       private
 
       def define_loss_rules(parser)
@@ -33,7 +37,18 @@ module Heapline
       end
 
       def suppressions
-        Heapline::Leaks::Suppressions.read([Heapline::Leaks::Suppressions::SHIPPED, *@options[:suppressions]])
+        @suppressions ||=
+          Heapline::Leaks::Suppressions.read([Heapline::Leaks::Suppressions::SHIPPED, *@options[:suppressions]])
+      end
+
+      # Said when all reports were read.
+      def say_unused_suppressions
+        unused = suppressions.unused
+        return if unused.empty?
+
+        named = unused.first(NAMED).map { |entry| "#{Inert.text(entry.name)} (#{Inert.text(entry.place)})" }
+        named << "and #{unused.size - NAMED} more" if unused.size > NAMED
+        Command.say(@err, "suppressions that hid nothing: #{named.join(", ")}")
       end
     end
   end

@@ -21,16 +21,17 @@ module Heapline
       EXPORTED = [1, *FUNCTIONS].freeze # STT_OBJECT
 
       def initialize(path)
+        @path = path
         Input.open(path, pipe: false) { |input| read(input) }
       rescue InputError
         @segments = []
-        @named = false
+        @sections = []
         @symbols = @strings = ""
       end
 
       # Has it a table of all its symbols? If not, tools take the nearest exported one for the function's name.
       def named?
-        @named
+        @sections.any? { |each| each.type == SYMBOLS }
       end
 
       # The address of a place in the file.
@@ -43,6 +44,17 @@ module Heapline
       def exported(address)
         symbol = before(address)
         symbol.name if symbol && address < symbol.address + symbol.bytes
+      end
+
+      # All names (Array) of the function that holds the address: where the file has a table of all symbols, those too
+      # that are not exported.
+      def aliases(address)
+        @all ||= functions(*complete_table)
+        last = (@all.bsearch_index { |symbol| symbol.address > address } || @all.size) - 1
+        return [] if last.negative?
+
+        same = @all[..last].reverse_each.take_while { |symbol| symbol.address == @all[last].address }
+        same.any? { |symbol| address < symbol.address + symbol.bytes } ? same.map(&:name) : []
       end
 
       # Name of the last exported function that begins before the address, most often of the same source file; nil:
@@ -65,7 +77,7 @@ module Heapline
       private
 
       def before(address)
-        @exported ||= functions
+        @exported ||= functions(@symbols, @strings)
         index = @exported.bsearch_index { |symbol| symbol.address > address } || @exported.size
         @exported[index - 1] if index.positive?
       end
@@ -76,9 +88,9 @@ module Heapline
         file.fail_with("is no ELF file of 64 bits") unless head.start_with?("\x7fELF\x02\x01".b)
 
         @segments = table(file, 56, head.unpack1("@32Q<"), *head.unpack("@54S<S<")).filter_map { |row| segment(row) }
-        sections = table(file, 64, head.unpack1("@40Q<"), *head.unpack("@58S<S<")).map { |row| section(row) }
-        @named = sections.any? { |each| each.type == SYMBOLS }
-        take_symbols(file, sections, sections.find { |each| each.type == DYNAMIC_SYMBOLS })
+        @sections = table(file, 64, head.unpack1("@40Q<"), *head.unpack("@58S<S<")).map { |row| section(row) }
+        @symbols = @strings = ""
+        @symbols, @strings = symbols(file, DYNAMIC_SYMBOLS)
       end
 
       # least: bytes that a row must have.
@@ -106,18 +118,24 @@ module Heapline
         Section.new(type, offset, size, link)
       end
 
-      def take_symbols(file, sections, symbols)
-        @symbols = @strings = ""
-        return unless symbols
-
-        names = sections[symbols.link] or file.fail_with("is damaged: its symbols have no names")
-        @strings = part(file, names.offset, names.bytes)
-        @symbols = table(file, ENTRY, symbols.offset, ENTRY, symbols.bytes / ENTRY).join
+      # A table of symbols and their names: bytes, empty where the file has no such table.
+      def symbols(file, type)
+        found = @sections.find { |each| each.type == type } or return ["", ""]
+        names = @sections[found.link] or file.fail_with("is damaged: its symbols have no names")
+        [table(file, ENTRY, found.offset, ENTRY, found.bytes / ENTRY).join, part(file, names.offset, names.bytes)]
       end
 
-      # The fields of a symbol of this file that is one of these types; nil of any other.
-      def symbol(offset, types)
-        entry = @symbols.byteslice(offset, ENTRY).unpack("L<CCS<Q<Q<")
+      def complete_table
+        return [@symbols, @strings] unless named?
+
+        Input.open(@path, pipe: false) { |file| symbols(file, SYMBOLS) }
+      rescue InputError
+        [@symbols, @strings]
+      end
+
+      # The fields of a symbol that is one of these types; nil of any other.
+      def symbol(offset, types, symbols = @symbols)
+        entry = symbols.byteslice(offset, ENTRY).unpack("L<CCS<Q<Q<")
         entry if types.include?(entry[1] & 15) && entry[3].positive?
       end
 
@@ -130,13 +148,14 @@ module Heapline
       end
 
       # Sorted by address.
-      def functions
-        entries = (0...@symbols.bytesize).step(ENTRY).filter_map { |offset| symbol(offset, FUNCTIONS) }
-        entries.map { |name, _, _, _, address, size| Symbol.new(address, size, name_at(name)) }.sort_by(&:address)
+      def functions(symbols, strings)
+        entries = (0...symbols.bytesize).step(ENTRY).filter_map { |offset| symbol(offset, FUNCTIONS, symbols) }
+        entries.map { |name, _, _, _, address, size| Symbol.new(address, size, name_at(name, strings)) }
+               .sort_by(&:address)
       end
 
-      def name_at(place)
-        @strings.byteslice(place, NAME_MOST).to_s.unpack1("Z*")
+      def name_at(place, strings)
+        strings.byteslice(place, NAME_MOST).to_s.unpack1("Z*")
       end
     end
   end

@@ -120,6 +120,7 @@ module Heapline
 
         SuiteText.new(**@options.slice(:top, :sort, :by), losses: losses, directory: Command.here, env: @env)
                  .render(tests, @err)
+        say_unused_suppressions if losses
       end
 
       def write(tests, losses)

@@ -61,12 +61,72 @@ module Heapline
         assert_match(/not understood in a suppression: "oops:x"/, error.message)
       end
 
+      # Each is a slip of the pen that would hide nothing, or all.
+      WRONG = { "leak:" => "1: there is no pattern", "\n  leak:^$" => "2: there is no pattern",
+                "{\nx\nMemcheck:Leak\n}" => "1: no frame of a caller of malloc",
+                "{\nx\nMemcheck:Leak\nfun:malloc\n}" => "1: no frame of a caller of malloc",
+                "{\nx\nMemcheck:Leak\nmatch-leak-kinds: definite, posible\nfun:f\n}" =>
+                  "4: no such kind: posible; there are definite, indirect, possible, reachable, all and none",
+                "{\nx\nMemcheck:Leek\nfun:f\n}" => '3: not understood: "Memcheck:Leek"',
+                "{\nx\nMemchek:Leak\nfun:f\n}" => '3: not understood: "Memchek:Leak"',
+                "{\nx\n}" => '1: not understood: "{"' }.freeze
+
+      def test_what_would_hide_nothing_or_all_is_refused
+        WRONG.each do |text, message|
+          error = assert_raises(Error, text) { hides?(text) }
+          assert_operator error.message, :start_with?, "file.supp:#{message}"
+        end
+      end
+
+      def test_a_byte_order_mark
+        assert hides?("\uFEFFleak:foo.c")
+      end
+
+      # As Valgrind writes them: functions of C++ as the linker calls them, and of libc as they are exported.
+      def test_all_names_of_a_function
+        skip "no g++" unless system("g++ --version", out: File::NULL, err: File::NULL)
+        Dir.mktmpdir do |directory|
+          path = library(directory)
+          lost = record(frames: [at(path, "_Z4copyPKc", function: "copy(char const*)")])
+          ["copy(char const*)", "_Z4copyPKc", "_Z*", "other_name"].each do |name|
+            assert hides?(valgrind("fun:#{name}"), lost)
+          end
+          assert hides?("leak:^other_name$", lost)
+          refute hides?(valgrind("fun:_Z5otherv"), lost)
+          inlined = record(frames: [at(path, "_Z4copyPKc", function: "inner", inlined: true)])
+          refute hides?("leak:^other_name$", inlined)
+        end
+      end
+
+      def test_those_that_hid_nothing
+        text = "leak:other\n#{valgrind("fun:xmlStrdup")}\n#{valgrind("match-leak-kinds: reachable", "...")}"
+        suppressions = Suppressions.new(Suppressions.parse(text, "file.supp"))
+        suppressions.of(stack)
+        assert_equal(%w[file.supp:1 file.supp:7], suppressions.unused.map(&:place))
+        assert_empty Suppressions.read([Suppressions::SHIPPED]).unused
+      end
+
       def test_a_file_that_is_missing
         assert_match(/cannot be opened/, assert_raises(Error) { Suppressions.read(["/no/such/file"]) }.message)
       end
 
       def test_the_shipped_list_can_be_read
         assert Suppressions.read([Suppressions::SHIPPED])
+      end
+
+      def library(directory)
+        path = File.join(directory, "libnames.so")
+        source = "char *copy(const char *) { return 0; }\nvoid other(void) {}\n" \
+                 "extern \"C\" char *other_name(const char *) __attribute__((alias(\"_Z4copyPKc\")));"
+        IO.popen(["g++", "-x", "c++", "-shared", "-fPIC", "-o", path, "-"], "w") { |io| io.write(source) }
+        path
+      end
+
+      def at(path, symbol, **more)
+        address = IO.popen(["nm", path], &:read)[/^(\h+) . #{symbol}$/, 1].hex
+        LeakReports.frame(path: path, file: nil, **more).then do |frame|
+          Places::NativeFrame.new(**frame.to_h, offset: address + 1)
+        end
       end
 
       def valgrind(*lines)

@@ -23,6 +23,19 @@ module Heapline
         end
       end
 
+      def test_all_names_of_a_function
+        symbols = IO.popen(["readelf", "-sW", TestHelper::CORE], &:read).lines.map(&:split)
+        names = symbols.select { |words| words[3] == "FUNC" && words[1] == address_of_malloc(symbols) }
+        names = names.map { |words| words[7].sub(/@.*/, "") }.uniq
+        address = address_of_malloc(symbols).hex
+        assert_equal names.sort, @file.aliases(address + 1).uniq.sort
+        assert_empty @file.aliases(1 << 40)
+      end
+
+      def address_of_malloc(symbols)
+        symbols.find { |words| words[7] == "malloc" && words[6] != "UND" }[1]
+      end
+
       def test_behind_a_function_there_is_no_name
         assert_nil @file.exported(0)
         assert_nil @file.exported(1 << 40)
@@ -44,7 +57,8 @@ module Heapline
       def test_other_files_say_nothing
         [__FILE__, "/no/such/file", "/dev/null"].each do |path|
           other = Places::ObjectFile.new(path)
-          assert_equal [nil, 5, false], [other.exported(5), other.address(5), other.named?], path
+          assert_equal [nil, 5, false, []],
+                       [other.exported(5), other.address(5), other.named?, other.aliases(5)], path
         end
       end
 
@@ -58,7 +72,8 @@ module Heapline
             damaged = bytes.dup
             20.times { damaged.setbyte(random.rand(64), random.rand(256)) }
             File.binwrite(path, "\x7fELF\x02\x01".b + damaged.byteslice(6, random.rand(bytes.size)))
-            Places::ObjectFile.new(path).exported(0x1000)
+            file = Places::ObjectFile.new(path)
+            [file.exported(0x1000), file.aliases(0x1000)]
           end
         end
       end
