@@ -108,11 +108,16 @@ module Heapline
         tests = Suite::Results.read(directory)
         losses = Suite::Losses.new(tests, directory, reader) if fail_on?("leaks")
         tests = losses.tests if losses
-        failed = losses&.any? || tests.any?(&:grows)
-        @status = own.zero? && failed ? Command::FOUND : own
+        @status = own.zero? ? verdict(tests, losses) : own
         write(tests, losses) if @options[:output]
       ensure
         show(tests, losses) if tests
+      end
+
+      def verdict(tests, losses)
+        return Command::FOUND if losses&.any? || tests.any?(&:grows)
+
+        losses&.blind? ? Command::FAILED : Command::OK
       end
 
       def show(tests, losses)

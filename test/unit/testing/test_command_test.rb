@@ -166,6 +166,17 @@ class TestCommandTest < Minitest::Test
     assert_match(/^  not shown: /, suite.err)
   end
 
+  def test_where_no_test_could_be_judged
+    suite = suite(ruby, minitest(<<~RUBY), options: %w[--fail-on leaks])
+      class EndTest < Minitest::Test
+        def test_clean = assert(true)
+        Minitest.after_run { exit!(0) }
+      end
+    RUBY
+    assert_equal 3, suite.status.exitstatus, suite.err
+    assert_match(/^  1 process could not be searched for lost blocks: the end came through exit! /, suite.err)
+  end
+
   # Forked workers are searched at their own end; what they inherited is not theirs.
   def test_lost_blocks_of_forked_workers
     suite = suite(ruby, "-e", <<~RUBY, options: %w[--fail-on leaks,growth])

@@ -27,12 +27,19 @@ module Heapline
         lost = findings.select(&:lost?).group_by(&:pid)
         @tests = tests.map { |test| test.with_losses(merged(of_test(test, lost.fetch(test.pid, [])))) }
         @outside = of_none(tests.group_by(&:pid), lost)
+        searched = findings.searches.map(&:pid)
+        @blind = tests.any? && tests.none? { |test| searched.include?(test.pid) }
         @hidden = Leaks::LossWords.dropped(findings)
         @unsearched = Leaks::EndSearches.missing(directory).size
       end
 
       def any?
         !@outside.empty? || @tests.any? { |test| test.lost_blocks.positive? }
+      end
+
+      # Was no process searched that ran tests?
+      def blind?
+        @blind
       end
 
       private
