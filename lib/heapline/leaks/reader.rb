@@ -45,6 +45,8 @@ module Heapline
         foreign.select! { |each, _| lost?(each) } # of the others nothing is said
         foreign = records(foreign.map(&:first), pid, code.bare(foreign.map(&:last)))
         foreign.each { |record| dropped << [record, @rules.reason(record, code.machine)] }
+        led, kept = kept.partition { |record| record.kind == :indirect } if only_suppressed_lead?(kept, dropped)
+        dropped.concat(led.map { |record| [record, Rules::LED] }) if led
         Findings.new(kept, searches: [search(raw)], dropped: sums(dropped))
       end
 
@@ -68,6 +70,16 @@ module Heapline
       def judge(records, machine)
         kept, dropped = records.map { |record| [record, @rules.reason(record, machine)] }.partition { _2.nil? }
         [kept.map(&:first), dropped]
+      end
+
+      # What is indirectly lost goes with the blocks that lead to it, as in Valgrind; which those are is known where
+      # suppressed blocks alone lead to others.
+      def only_suppressed_lead?(kept, dropped)
+        suppressed, others = dropped.partition { |_, reason| reason.start_with?(Rules::SUPPRESSED) }
+        return false if (kept + others.map(&:first)).any? { |record| record.led_blocks.positive? }
+
+        led = kept.sum { |record| record.kind == :indirect ? record.blocks : 0 }
+        led <= suppressed.sum { |record, _| record.led_blocks }
       end
 
       def sums(dropped)

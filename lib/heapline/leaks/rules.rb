@@ -20,6 +20,8 @@ module Heapline
       OTHER = "of other libraries"
       CALLED = "in Ruby code that an extension called"
       INIT_ONCE = "in an extension's Init function"
+      SUPPRESSED = "suppressed by "
+      LED = "to which only suppressed blocks lead"
 
       # library: Regexp of the libraries that are looked at, or nil: all but the VM and the system's. all: true: keep
       # everything. suppressions: Suppressions or nil.
@@ -33,7 +35,7 @@ module Heapline
       # Why the record is not shown (String), or nil. machine: path of the object with the VM, or nil.
       def reason(record, machine)
         hidden = @suppressions&.of(record)
-        return "suppressed by #{hidden.name}" if hidden
+        return SUPPRESSED + hidden.name if hidden
 
         @all ? nil : origin(record.frames, machine)
       end

@@ -4,6 +4,7 @@ require "test_helper"
 require "json"
 require "support/leak_reports"
 require "heapline/leaks/reader"
+require "heapline/leaks/suppressions"
 
 module Heapline
   module Leaks
@@ -43,6 +44,20 @@ module Heapline
         assert_equal({ Rules::VM => [2, 2, 20] }, leaks.dropped)
         all = raw(records: [raw_record, raw_record(frames: [0x20100]), raw_record(frames: [])])
         assert_equal 3, read(all, all: true).count
+      end
+
+      # Here a suppression hides the first record alone.
+      def test_what_only_suppressed_blocks_lead_to
+        suppressions = Suppressions.new(Suppressions.parse("{\nknown\nMemcheck:Leak\nmatch-leak-kinds: definite\n" \
+                                                           "fun:leak\n}", "f"))
+        led = raw_record(frames: [0x10200], kind: "indirect")
+        leading = ->(blocks, **more) { raw_record(**more).merge(led_blocks: blocks) }
+        hidden = ->(*records) { read(raw(records: records), suppressions: suppressions).dropped.keys }
+        known = "suppressed by known"
+        assert_equal [known, Rules::LED], hidden[leading[1], led]
+        assert_equal [known], hidden[leading[0], led]
+        assert_equal [known], hidden[leading[1], leading[1, frames: [0x10300]], led]
+        assert_equal [known, Rules::VM].sort, hidden[leading[1], leading[1, frames: [0x20100]], led].sort
       end
 
       def test_figures_of_the_search
