@@ -187,6 +187,24 @@ class GrowthLogTest < Minitest::Test
     assert_operator lines_in("1.jsonl").size, :>=, 1
   end
 
+  # Each of them is process 1.
+  def test_namespaces_that_share_the_directory_have_a_log_each
+    unshare = %w[unshare --fork --kill-child --pid --mount-proc]
+    skip "needs root and unshare" unless Process.uid.zero? && system(*unshare, "true")
+
+    %w[a.jsonl b.jsonl].each do |name|
+      command = heapline_command("--quiet", "--log", path(name), "--every", "0.05", RbConfig.ruby, "-e", "sleep")
+      @processes << Process.spawn(environment, *unshare, *command)
+      await("no #{name}") { lines_in(name).any? }
+    end
+  end
+
+  def test_it_is_said_where_there_is_no_flight_file
+    _, err, = heapline("--quiet", "--log", path("a.jsonl"), RbConfig.ruby, "--disable=gems", "-e", "1",
+                       env: { "HEAPLINE_DIR" => "/proc/nothing" })
+    assert_match(/\Aheapline: no growth log: it is written from the flight file, and there is none$/, err)
+  end
+
   # The same where a program has asked for orphans: 157 is prctl, 36 PR_SET_CHILD_SUBREAPER.
   def test_a_program_that_adopts_orphans_does_not_notice
     out, = with_api(<<~RUBY)

@@ -24,16 +24,25 @@ int hl_companion_start(const char *command, int third, int fourth) {
     return 0;
 }
 
+/* Processes of other pid namespaces may share the directory: the mark has the name of the tree's top-level process. */
+static int mark_path(char *path, size_t size) {
+    const char *top = secure_getenv("HEAPLINE_TOP");
+    if (!top || !*top) return hl_flight_neighbour(path, size, ".companion");
+    return hl_fit(path, size, "%s/%s.companion", hl_flight_directory(), top);
+}
+
 /* Locked by the companion of the tree as long as that lives: the lock goes with the descriptor through fork and exec. A
- * descriptor that holds it, or -1 where another one does. */
-static int lock_tree(unsigned top) {
+ * descriptor that holds it, or -errno: -EWOULDBLOCK where another one does. */
+static int lock_tree(void) {
     char path[600];
-    const char *directory = hl_flight_directory();
-    if (!directory || hl_fit(path, sizeof(path), "%s/%u.companion", directory, top)) return -1;
+    const int failed = mark_path(path, sizeof(path));
+    if (failed) return failed;
     int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+    if (fd < 0) return -errno;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+    const int problem = errno;
     close(fd);
-    return -1;
+    return -problem;
 }
 
 void hl_companion_begin(void) {
@@ -41,7 +50,7 @@ void hl_companion_begin(void) {
     const unsigned top = hl_options.top_pid ? hl_options.top_pid : (unsigned)getpid();
     char command[HL_OWN_COMMAND];
     if (!given || !*given) return;
-    if (hl_flight_descriptor() < 0) {
+    if (hl_flight_descriptor() < 0 || !hl_flight_directory()) {
         hl_say("no growth log: it is written from the flight file, and there is none");
         return;
     }
@@ -49,7 +58,8 @@ void hl_companion_begin(void) {
         hl_say("no growth log: HEAPLINE_COMPANION: %s", strerror(E2BIG));
         return;
     }
-    const int lock = lock_tree(top);
+    const int lock = lock_tree();
+    if (lock < 0 && lock != -EWOULDBLOCK) hl_say("no growth log: its lock: %s", strerror(-lock));
     if (lock < 0) return;
     hl_companion_start(command, lock, hl_flight_descriptor());
     close(lock);

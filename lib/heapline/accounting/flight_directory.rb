@@ -29,6 +29,8 @@ module Heapline
       end
 
       NAME = /\A#{ProcessIdentity::STEM}\.flight\z/
+      # Locked by the companion that writes the growth log of this process's tree.
+      MARK = /\A#{ProcessIdentity::STEM}\.companion\z/
       # A mapping that may be a flight's, in /proc/PID/maps: made without a name, and named later.
       PLACE = %r{ (?<place>/\S+)/(?:#\d+ \(deleted\)|#{ProcessIdentity::STEM}\.flight)$}
       # What dead processes may leave: files, bytes in all, and seconds since the last change.
@@ -103,12 +105,30 @@ module Heapline
           bytes += entry.bytes
           kept > KEPT_FILES || bytes > KEPT_BYTES || now - entry.changed_at > KEPT_SECONDS
         end
+        remove_marks
         surplus.count { |entry| remove(entry) }
       rescue SystemCallError, FlightError
         0
       end
 
+      # Remove the marks of companions (docs/growth-log.md) that have ended: where the process is gone, and nobody holds
+      # the lock.
+      def remove_marks
+        Dir.children(path).each do |name|
+          process = ProcessIdentity.of_stem(name.match(MARK) || next)
+          unlink_unlocked(File.join(path, name)) unless process.alive?
+        end
+      rescue SystemCallError
+        nil # they are empty
+      end
+
       private
+
+      def unlink_unlocked(mark)
+        File.open(mark, File::RDWR | File::NOFOLLOW) do |file|
+          File.unlink(mark) if file.flock(File::LOCK_EX | File::LOCK_NB)
+        end
+      end
 
       def known(pid)
         entries.select { |entry| entry.pid == pid }.min_by { |entry| entry.alive? ? 0 : 1 }

@@ -45,10 +45,9 @@ module Heapline
         Command.say(@err, "#{name} is not CRuby: its memory is not counted (native memory: heapline --any #{name})")
       end
 
-      # This process, which becomes the program: its pid and start time.
+      # This process, which becomes the program.
       def top
-        own = ProcessIdentity.of(Process.pid)
-        own ? "#{own.pid}-#{own.start_ticks}" : Process.pid.to_s
+        ProcessIdentity.of(Process.pid)&.stem || Process.pid.to_s
       end
 
       def define(parser)

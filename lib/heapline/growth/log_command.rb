@@ -87,6 +87,8 @@ module Heapline
       SUMMARY = "Write the growth log of a program and all its processes (used by heapline itself)"
       # Seconds without any process before the tree counts as ended.
       GRACE = 1.0
+      # The descriptor that has the core's lock.
+      LOCK = 3
       # A service manager ends all processes of a service at once; the last line comes after the program's end.
       ENDURED = %w[HUP INT TERM XFSZ].freeze
 
@@ -126,9 +128,9 @@ module Heapline
       # The core's mark that this tree has its companion: it was locked by a descriptor that this process has had from
       # its start, and goes with it.
       def unlock
-        File.unlink(File.join(@directory.path, "#{@top}.companion")) if @options[:flight]
+        File.unlink(File.readlink("/proc/self/fd/#{LOCK}")) if @options[:flight]
       rescue SystemCallError
-        nil # no harm: it is empty, and used again
+        nil # no harm: it is empty, and `heapline ps --clean` removes it
       end
 
       def writer(tree, settings)

@@ -31,6 +31,7 @@ module Heapline
       def clean
         dead = @directory.entries.select(&:dead?)
         removed = dead.count { |entry| @directory.remove(entry) }
+        @directory.remove_marks
         @out.puts "removed #{removed} flight file#{"s" if removed != 1} of dead processes from #{@directory.path}"
       end
 

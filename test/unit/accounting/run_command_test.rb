@@ -21,7 +21,7 @@ module Heapline
       def test_becomes_the_command_with_its_arguments
         environment, program, *rest = executed("ruby", "-e", "p 1", "--top", "5")
         assert_equal [["-e", "p 1", "--top", "5"], "ruby"], [rest, program.last]
-        top = "#{Process.pid}-#{ProcessIdentity.of(Process.pid).start_ticks}"
+        top = ProcessIdentity.of(Process.pid).stem
         assert_equal ["/gems/libheapline.so", "", top],
                      environment.values_at("LD_PRELOAD", "HEAPLINE", "HEAPLINE_TOP")
         assert_equal Command::Installation::EXE, environment["HEAPLINE_REPORTER"].split("\x1f")[-3]

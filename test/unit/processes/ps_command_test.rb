@@ -34,6 +34,20 @@ module Heapline
         assert_equal([true, false, true], [alive, dead, other].map { |path| File.exist?(path) })
       end
 
+      # Of companions of growth logs: what has ended, and is locked by nobody.
+      def test_clean_removes_the_marks_of_companions_that_have_ended
+        mine = Accounting::ProcessIdentity.of(Process.pid).stem
+        ended, locked, alive = ["4711-1", "4711-2-99", mine].map { |stem| File.join(@directory, "#{stem}.companion") }
+        [ended, alive].each { |path| File.write(path, "") }
+        File.open(locked, "w") do |file|
+          file.flock(File::LOCK_EX)
+          heapline("ps", "--clean")
+        end
+        assert_equal([false, true, true], [ended, locked, alive].map { |path| File.exist?(path) })
+        heapline("ps")
+        assert_equal([alive], Dir["#{@directory}/*.companion"])
+      end
+
       def test_damaged_files_do_not_hide_the_others
         flight(pid: 1)
         File.truncate(flight(pid: 2), 10)
