@@ -94,6 +94,37 @@ module Heapline
       await("the baseline never began") { json_report(pid)["process"]["baseline_kind"] == "clear" }
     end
 
+    # Where the processes call each other by other pids than we do.
+    def test_parent_and_child_in_a_pid_namespace_of_their_own
+      unshare = %w[unshare --fork --kill-child --pid --mount-proc]
+      skip "needs root and unshare" unless Process.uid.zero? && system(*unshare, "true")
+
+      reader, writer = IO.pipe
+      command = heapline_command("--quiet", RbConfig.ruby, program(FORKING))
+      @processes << Process.spawn(environment, *unshare, *command, out: writer)
+      reader.gets
+      parent, child = kin(JSON.parse(heapline("ps", "--json").first)["processes"])
+      assert_equal [nil, parent[0]], [parent[1], child[1]]
+      assert_equal 1, json_report(parent[0], "--merge")["process"]["merged"]
+      assert_equal [parent, child], kin(logged(parent[0]))
+    end
+
+    # Parents before their children.
+    def kin(rows)
+      rows.map { |row| row.values_at("pid", "forked_from_pid") }.sort_by { |row| row.compact.size }
+    end
+
+    # The first lines that a growth log has of two processes.
+    def logged(pid)
+      lines = []
+      @processes << Process.spawn(environment, *heapline_command("log", "-o", path("log"), "--every", "0.1", pid.to_s))
+      await("no line of a second process") do
+        lines = File.exist?(path("log")) ? File.readlines(path("log")).map { |line| JSON.parse(line) } : []
+        lines.uniq { |line| line["pid"] }.size == 2
+      end
+      lines.uniq { |line| line["pid"] }
+    end
+
     def test_parent_and_child_apart_and_together
       file = program(FORKING)
       pid, child = start(file)

@@ -43,13 +43,23 @@ module Heapline
           text.split("\0").map { |word| word.force_encoding(Encoding::UTF_8) }
         end
 
+        # Of the process, its parent, the one that it was forked from and that of its `heapline CMD` (0: none), as they
+        # are called here: whoever reads /proc of one, or says its number, means that.
+        def pids(raw)
+          ticks = { pid: raw[:start_ticks], parent: nil, forked_from: raw[:forked_from_ticks],
+                    top: nonzero(raw[:top_ticks]) }
+          ticks.to_h do |key, start|
+            process = ProcessIdentity.new(raw[key], start, raw[:pid_namespace])
+            [key, (process.pid_here unless raw[key].zero?) || raw[key]]
+          end
+        end
+
         private
 
         def process(raw)
-          # As it is called here: whoever reads /proc of it, or says its name, means that.
-          { pid: ProcessIdentity.of_header(raw).pid_here || raw[:pid], parent: raw[:parent],
-            start_ticks: raw[:start_ticks], forked_from: nonzero(raw[:forked_from]),
-            forked_from_ticks: raw[:forked_from_ticks], command: command(raw),
+          pids = pids(raw)
+          { pid: pids[:pid], parent: pids[:parent], start_ticks: raw[:start_ticks],
+            forked_from: nonzero(pids[:forked_from]), forked_from_ticks: raw[:forked_from_ticks], command: command(raw),
             ruby: nonempty(raw[:ruby]), allocator: nonempty(raw[:allocator]), threads: raw[:threads],
             started_at: time(raw[:started_ns] - raw[:late_ns]), older: OlderMemory.of(raw),
             stopped_at: time(raw[:stopped_ns]), state: state(raw), attribution: ATTRIBUTION[raw[:attribution]],

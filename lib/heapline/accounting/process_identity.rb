@@ -11,8 +11,8 @@ module Heapline
 
       attr_reader :pid, :start_ticks, :namespace
 
-      # pid: in its own namespace. start_ticks: field 22 of /proc/PID/stat, in clock ticks since boot. namespace: inode
-      # of /proc/PID/ns/pid; 0: this program's own.
+      # pid: in its own namespace. start_ticks: field 22 of /proc/PID/stat, in clock ticks since boot; nil: whoever has
+      # the pid now. namespace: inode of /proc/PID/ns/pid; 0: this program's own.
       def initialize(pid, start_ticks, namespace = 0)
         @pid = pid
         @start_ticks = start_ticks
@@ -101,9 +101,10 @@ module Heapline
         nil
       end
 
-      # Is the process with this pid here that one, of another namespace?
+      # Is the process with this pid here that one, of another namespace? Numbers of namespaces are used again, too.
       def self.alias?(pid, identity)
         File.stat("/proc/#{pid}/ns/pid").ino == identity.namespace &&
+          [nil, stat(pid)&.at(19).to_i].include?(identity.start_ticks) &&
           File.foreach("/proc/#{pid}/status").grep(/\ANSpid:/).any? { |line| line.split.last.to_i == identity.pid }
       rescue SystemCallError
         false

@@ -128,7 +128,8 @@ module Heapline
       # The core's mark that this tree has its companion: it was locked by a descriptor that this process has had from
       # its start, and goes with it.
       def unlock
-        File.unlink(File.readlink("/proc/self/fd/#{LOCK}")) if @options[:flight]
+        mark = File.readlink("/proc/self/fd/#{LOCK}") if @options[:flight]
+        File.unlink(mark) if mark&.end_with?(".companion")
       rescue SystemCallError
         nil # no harm: it is empty, and `heapline ps --clean` removes it
       end

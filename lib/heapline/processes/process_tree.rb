@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../accounting/flight_header"
 require_relative "../accounting/snapshot"
 
 module Heapline
@@ -10,11 +11,12 @@ module Heapline
     # parent counts in full, and each child only with what it has allocated since its fork (or its last baseline) and
     # what of that it still holds. Frees of inherited blocks change nothing: the parent holds them still.
     module ProcessTree
-      # A process by its place in the tree, and its FlightDirectory::Entry.
+      # A process by its place in the tree, and its FlightDirectory::Entry. Pids are as they are called here.
       Kin = Struct.new(:pid, :start_ticks, :forked_from, :forked_from_ticks, :entry) do
-        # header: of the entry's file, where its parent matters.
-        def self.of(entry, header = {})
-          new(entry.process.pid, entry.process.start_ticks, *header.values_at(:forked_from, :forked_from_ticks), entry)
+        # header: of the entry's file (Flight.header).
+        def self.of(entry, header)
+          new(entry.pid, entry.process.start_ticks, Accounting::FlightHeader.pids(header)[:forked_from],
+              header[:forked_from_ticks], entry)
         end
       end
 
@@ -41,6 +43,12 @@ module Heapline
         found = [root]
         found.each { |parent| found.concat(snapshots.select { |one| child?(one, parent) } - found) }
         found.drop(1)
+      end
+
+      # The one of `snapshots` from which `one` descends by forks, and which itself was forked from none of them.
+      def self.root(one, snapshots)
+        parent = snapshots.find { |other| child?(one, other) }
+        parent ? root(parent, snapshots - [one]) : one
       end
 
       # Was it forked from that process? Not from an earlier or later one with the same pid.

@@ -58,7 +58,8 @@ module Heapline
       def descendants
         living = @directory.entries.select { |other| other.pid != entry.pid && other.alive? }
         @kin = living.to_h { |other| [other.path, @kin[other.path] || kin(other)] }
-        Processes::ProcessTree.descendants(Processes::ProcessTree::Kin.of(entry), @kin.values.compact).map(&:entry)
+        own = Processes::ProcessTree::Kin.new(entry.pid, entry.process.start_ticks)
+        Processes::ProcessTree.descendants(own, @kin.values.compact).map(&:entry)
       end
 
       # Has the process that this Reading is of ended? A program that was executed in its place may still be on its way:

@@ -23,7 +23,11 @@ module Heapline
 
       # The pid of the process that all of this tree were forked from; nil where there is no such tree.
       def root
-        root_of(headers, Process.pid) if @own
+        return unless @own
+
+        all = kin
+        own = all.find { |one| one.pid == Process.pid }
+        own ? Heapline::Processes::ProcessTree.root(own, all).pid : Process.pid
       end
 
       # Entries (Accounting::FlightDirectory::Entry) of all that may be looked at, the newest first.
@@ -91,24 +95,13 @@ module Heapline
         nil
       end
 
-      # Hash of pid => the pid it was forked from (0: none that lives), of the living.
-      def headers
-        alive = newest.select(&:alive?)
-        pids = alive.to_h { |entry| [[entry.process.pid, entry.process.start_ticks], entry.pid] }
-        alive.each_with_object({}) do |entry, found|
-          found[entry.pid] =
-            pids.fetch(Accounting::Flight.header(entry.path).values_at(:forked_from, :forked_from_ticks), 0)
+      # ProcessTree::Kin of the living.
+      def kin
+        newest.select(&:alive?).filter_map do |entry|
+          Heapline::Processes::ProcessTree::Kin.of(entry, Accounting::Flight.header(entry.path))
         rescue FlightError
           next
         end
-      end
-
-      def root_of(parents, pid)
-        seen = [pid]
-        while (parent = parents[seen.last]) && parents.key?(parent) && !seen.include?(parent)
-          seen << parent
-        end
-        seen.last
       end
 
       def family(pid)
@@ -117,10 +110,9 @@ module Heapline
 
       # Pids of the living that were forked from `pid`, or from those, the nearest first.
       def descendants(pid)
-        parents = headers
-        found = [pid]
-        found.each { |one| found.concat(parents.select { |_, parent| parent == one }.keys - found) }
-        found.drop(1)
+        all = kin
+        own = all.find { |one| one.pid == pid }
+        own ? Heapline::Processes::ProcessTree.descendants(own, all).map(&:pid) : []
       end
 
       def unknown(pid)

@@ -25,6 +25,14 @@ module Heapline
         refute_predicate ProcessIdentity.of(1), :out_of_sight?
       end
 
+      def test_a_number_of_a_namespace_is_used_again
+        here = ProcessIdentity.of(Process.pid)
+        replacing(ProcessIdentity, :own_namespace, 2) do
+          same, other = [0, 1].map { |more| ProcessIdentity.new(here.pid, here.start_ticks + more, here.namespace) }
+          assert_equal [here.pid, nil], [same.pid_here, other.pid_here]
+        end
+      end
+
       def test_this_process_lives
         identity = ProcessIdentity.of(Process.pid)
         assert identity.alive?

@@ -67,9 +67,9 @@ module Heapline
 
       def test_removes_the_mark_of_its_tree
         FileUtils.mkdir_p(path("flights"), mode: 0o700)
-        File.write(path("flights/4194000.companion"), "")
-        File.open(flight(4_194_000, 5)) do |file|
-          heapline("log", "--companion", "--flight", file.fileno.to_s, "--log", path("x"), "4194000", file => file)
+        File.open(path("flights/4194000-5.companion"), "w") do |mark|
+          heapline("log", "--companion", "--flight", "4", "--log", path("x"), "4194000", 3 => mark,
+                                                                                         4 => flight(4_194_000, 5))
         end
         assert_equal ["4194000-5.flight"], Dir.children(path("flights"))
       end

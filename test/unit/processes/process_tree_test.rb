@@ -63,6 +63,13 @@ module Heapline
         assert_equal [2, 3], ProcessTree.descendants(parent, [grandchild, stranger, child]).map(&:pid)
       end
 
+      def test_the_root_of_a_tree
+        grandchild = child.with(pid: 3, forked_from: 2)
+        all = [grandchild, parent, child]
+        assert_equal([parent.pid] * 3, all.map { |one| ProcessTree.root(one, all).pid })
+        assert_equal 2, ProcessTree.root(grandchild, [child, grandchild]).pid
+      end
+
       # The process that it was forked from is gone, and another has its pid.
       def test_an_orphan_is_no_child_of_who_has_its_parents_pid_now
         orphan = child.with(forked_from_ticks: 5)
@@ -74,6 +81,7 @@ module Heapline
         first = child.with(pid: 2, forked_from: 3)
         second = child.with(pid: 3, forked_from: 2)
         assert_equal [3], ProcessTree.descendants(first, [first, second]).map(&:pid)
+        assert_includes [2, 3], ProcessTree.root(first, [first, second]).pid
       end
 
       # A worker inherited 100 objects, freed 40 of them, made 30 and freed 10 of these.

@@ -30,8 +30,8 @@ module Heapline
       # How the copy of the flight file is opened.
       FLAGS = File::WRONLY | File::CREAT | File::EXCL | File::NOFOLLOW
 
-      # The pid, the process, and the steady clock's time of the next line; nil: at once.
-      attr_reader :pid, :identity, :due
+      # The process, and the steady clock's time of the next line; nil: at once.
+      attr_reader :identity, :due
 
       # io: the flight file (File), open for reading. err: where it is said that a copy could not be made. Raises
       # FlightError.
@@ -42,11 +42,16 @@ module Heapline
         @limit = settings.rss
         header = Accounting::Flight.header(io.fileno)
         @identity = Accounting::ProcessIdentity.of_header(header)
-        @pid = @identity.pid_here || @identity.pid
+        @pids = Accounting::FlightHeader.pids(header)
         @account = Account.new(top: settings.top, forked: !header[:forked_from].zero?)
         @objects = ObjectAccount.new(top: settings.top)
         @dropped = 0
         @ended = false
+      end
+
+      # As it is called here.
+      def pid
+        @pids[:pid]
       end
 
       # Look whether the process is still what it was. true from the moment on that this image has ended.
@@ -75,12 +80,13 @@ module Heapline
 
       # Resident bytes now, cheaply; nil where the process is gone.
       def rss_bytes
-        Processes::ProcessMemory.rss(@pid)
+        Processes::ProcessMemory.rss(pid)
       end
 
       # The next line (Hash). others: further keys.
       def line(now, **others)
         flight = Accounting::Flight.choose(@io.fileno) { |packed| @account.look(Counts.new(packed)) }
+        flight.update(@pids)
         flight[:state] = :running unless @ended
         @generation = flight[:generation]
         memory, ledger = memory(flight[:snapshot]) if @identity.alive?
@@ -116,7 +122,7 @@ module Heapline
       # or nil where that failed.
       def copy(directory)
         time = Time.now.utc.strftime("%Y%m%dT%H%M%SZ")
-        path = File.join(directory, "heapline-#{@pid}-#{time}.heapline")
+        path = File.join(directory, "heapline-#{pid}-#{time}.heapline")
         File.open(path, FLAGS, 0o600) { |file| file.write(Accounting::Flight.copy(@io.fileno)) }
         path
       rescue SystemCallError => e
@@ -131,7 +137,7 @@ module Heapline
 
       # What the kernel says, and the ledger of it where the process has told its part.
       def memory(snapshot)
-        memory = Processes::ProcessMemory.read(@pid)
+        memory = Processes::ProcessMemory.read(pid)
         ledger = Processes::Ledger.read(snapshot, alive: true) if memory && snapshot.figures&.objects_at
         [memory, ledger]
       end

@@ -2,6 +2,7 @@
 
 require_relative "../../accounting/flight"
 require_relative "../../accounting/flight_directory"
+require_relative "../../processes/process_tree"
 require_relative "followed"
 
 module Heapline
@@ -20,11 +21,11 @@ module Heapline
 
       # Followed for each file that was not there before. followed: those of the last time.
       def discover(followed)
-        known = followed.map(&:identity)
-        entries = @directory.entries.map { |entry| [entry, [entry.path, entry.inode]] }
-        fresh = entries.reject { |_, key| @seen.key?(key) }
-        @seen = entries.to_h { |_, key| [key, true] }
-        fresh.filter_map { |entry, _| take(entry, known) if entry.alive? }
+        headers = fresh.filter_map { |entry| look(entry) if entry.alive? }.to_h
+        ours = headers.keys.select { |kin| @roots.include?(kin.pid) || under?(headers[kin]) }
+        known = followed.map { |one| Processes::ProcessTree::Kin.new(one.pid, one.identity.start_ticks) }
+        [*known, *ours].each { |one| ours |= Processes::ProcessTree.descendants(one, headers.keys) }
+        ours.filter_map { |kin| follow(kin.entry) }
       rescue FlightError
         [] # the directory is gone, or closed to us for now
       end
@@ -38,29 +39,38 @@ module Heapline
 
       private
 
-      # Followed where the entry's file is one of ours, else nil.
-      def take(entry, known)
-        io = File.open(entry.path, File::RDONLY | File::NOFOLLOW | File::NONBLOCK)
-        header = Accounting::Flight.header(io.fileno)
-        return Followed.new(io, @settings) if header[:state] != :forked && ours?(entry, header, known)
+      # Entries whose files were not there the last time.
+      def fresh
+        entries = @directory.entries.map { |entry| [entry, [entry.path, entry.inode]] }
+        found = entries.reject { |_, key| @seen.key?(key) }
+        @seen = entries.to_h { |_, key| [key, true] }
+        found.map(&:first)
+      end
 
-        io.close
-        @seen.delete([entry.path, entry.inode]) if header[:state] == :forked # it was asked to take over
+      # [ProcessTree::Kin, header], or nil.
+      def look(entry)
+        header = Accounting::Flight.header(entry.path)
+        return [Processes::ProcessTree::Kin.of(entry, header), header] if header[:state] != :forked
+
+        @seen.delete([entry.path, entry.inode]) # it was asked to take over
         nil
+      rescue FlightError
+        nil
+      end
+
+      # Followed, or nil where it has just gone.
+      def follow(entry)
+        io = File.open(entry.path, File::RDONLY | File::NOFOLLOW | File::NONBLOCK)
+        Followed.new(io, @settings)
       rescue SystemCallError, FlightError
         io&.close
         nil
       end
 
-      def ours?(entry, header, known)
-        parent = header.values_at(:forked_from, :forked_from_ticks)
-        @roots.include?(entry.pid) || known.any? { |one| parent == [one.pid, one.start_ticks] } ||
-          @roots.any? { |pid| under?(pid, header) }
-      end
-
-      # Was its program started under the process that has this pid now?
-      def under?(pid, header)
-        header[:top] == pid && (header[:top_ticks].zero? || [nil, header[:top_ticks]].include?(@tops[pid]))
+      # Was its program started under one of the processes that have these pids now?
+      def under?(header)
+        top = Accounting::FlightHeader.pids(header)[:top]
+        @roots.include?(top) && (header[:top_ticks].zero? || [nil, header[:top_ticks]].include?(@tops[top]))
       end
     end
   end
