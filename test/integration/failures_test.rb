@@ -185,6 +185,30 @@ class FailuresTest < Minitest::Test
     assert_goes_on(ruby(script(TEXT)), "another's", env: { "HEAPLINE_DIR" => other }, says: /belongs to another user/)
   end
 
+  DROPS_USER = <<~RUBY
+    ENV["HEAPLINE_DIR"] = ARGV[0] if ARGV[0]
+    Process::UID.change_privilege(65_534)
+    Process.wait(fork { $kept = Array.new(2000) { |i| "y" * (i + 500) } })
+  RUBY
+
+  # As those do that such a program starts.
+  def test_forked_children_of_a_program_that_dropped_its_user_go_to_the_new_users_directory
+    skip "only root can be another user" unless Process.uid.zero?
+
+    File.chown(65_534, nil, theirs = new_directory)
+    run = assert_goes_on(ruby(script(DROPS_USER), theirs), "another's")
+    assert_equal([1, 1], [run.directory, theirs].map { |directory| Dir.children(directory).size })
+    child = Heapline::Accounting::Flight.read(Dir["#{theirs}/*.flight"].first)
+    assert_equal run.snapshot.pid, child.forked_from
+    assert_operator site_at(child, 3).retained_bytes, :>, 2_000_000
+  end
+
+  def test_it_is_said_where_the_new_user_has_none
+    skip "only root can be another user" unless Process.uid.zero?
+
+    assert_goes_on(ruby(script(DROPS_USER)), "none", says: /Permission denied: counts are kept in memory only/)
+  end
+
   def test_a_directory_that_is_a_link
     File.symlink(new_directory, link = File.join(workplace, "link"))
     assert_goes_on(ruby(script(TEXT)), "link", env: { "HEAPLINE_DIR" => link }, says: /heapline: .*link: /)

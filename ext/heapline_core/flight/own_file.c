@@ -15,12 +15,14 @@
 #include "platform/system_call.h"
 #include "platform/text.h"
 #include "state/block_map.h"
+#include "state/options.h"
 #include "state/trailer.h"
 
 HL_HOT struct hl_flight hl_flight = {NULL, NULL, -1, 0};
 struct hl_file_identity hl_flight_file;
 
 static char directory_path[HL_CORE_DIRECTORY_BYTES];
+static uid_t directory_user;
 static char file_name[HL_CORE_NAME_BYTES];
 static uint64_t process_start; /* start_ticks in the header */
 
@@ -52,11 +54,28 @@ static int open_directory(const char *path, const char **problem) {
 
 const char *hl_flight_choose_directory(const char *path) {
     const char *problem = NULL;
+    directory_user = geteuid();
     if (hl_fit(directory_path, sizeof(directory_path), "%s", path)) return strerror(ENAMETOOLONG);
     const int directory = open_directory(path, &problem);
     if (directory >= 0) close(directory);
     if (problem) directory_path[0] = 0;
     return problem;
+}
+
+void hl_flight_say_in_memory(const char *directory, const char *problem) {
+    enum { SHOWN_BYTES = 200 };
+    if (!hl_options.quiet)
+        hl_say("%.*s: %s: counts are kept in memory only and will not outlive the process (HEAPLINE_DIR names another "
+               "directory)",
+               SHOWN_BYTES, directory, problem);
+}
+
+/* The program has dropped its user since: its children go where a program of the new user's goes that starts. */
+static HL_COLD void follow_user(void) {
+    char directory[HL_DIRECTORY_BYTES];
+    hl_options_directory(directory);
+    const char *problem = hl_flight_choose_directory(directory);
+    if (problem) hl_flight_say_in_memory(directory, problem);
 }
 
 static int open_chosen(const char **problem) {
@@ -145,6 +164,7 @@ static int unnamed_file(int directory, off_t size, const char **problem) {
 }
 
 int hl_flight_unnamed_file(off_t size, const char **problem) {
+    if (directory_path[0] && geteuid() != directory_user) follow_user();
     const int directory = open_chosen(problem);
     const int fd = unnamed_file(directory, size, problem);
     if (directory >= 0) close(directory);

@@ -34,6 +34,8 @@ int hl_file_is(int fd, struct hl_file_identity file);
 
 /* Where the file will lie. NULL, or why it cannot: then it is in memory. */
 const char *hl_flight_choose_directory(const char *path);
+/* Say so, unless that is not wanted. */
+void hl_flight_say_in_memory(const char *directory, const char *problem);
 
 /* A file without a name, where the flight's lie or in memory, of so many sparse bytes; -1 with the reason. */
 int hl_flight_unnamed_file(off_t size, const char **problem);

@@ -57,8 +57,6 @@
 
 extern char **environ;
 
-enum { SHOWN_BYTES = 200 }; /* of a path in a message */
-
 static int objects_asked;
 static uint64_t begun_ms;
 
@@ -328,10 +326,7 @@ static int make_ready(void) {
     choose_key();
     hl_options_directory(directory);
     int failed = hl_flight_create(directory, &problem);
-    if (!failed && problem && !hl_options.quiet)
-        hl_say("%.*s: %s: counts are kept in memory only and will not outlive the process (HEAPLINE_DIR names another "
-               "directory)",
-               SHOWN_BYTES, directory, problem);
+    if (!failed && problem) hl_flight_say_in_memory(directory, problem);
     if (!failed) failed = hl_site_table_create(hl_options.sites);
     if (!failed) failed = hl_lane_create();
     if (!failed) failed = hl_location_create();
