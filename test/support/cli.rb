@@ -37,4 +37,9 @@ module CliHelper
     ticks = Heapline::Accounting::ProcessIdentity.of(Process.pid).start_ticks
     flight(pid: Process.pid, start_ticks: ticks, state: 1, ended_ns: 0, **header)
   end
+
+  # By what the process that runs the test is known: the first word of its command line, as it is now.
+  def own_command
+    File.read("/proc/self/cmdline")[/[^\0]+/]
+  end
 end

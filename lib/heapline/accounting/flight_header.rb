@@ -35,12 +35,16 @@ module Heapline
           end
         end
 
-        # A fork's command is its parent's: while it runs, it is known by what it calls itself now ("puma: cluster
-        # worker 0: 4711"), which it mostly decides after the fork.
+        # While it runs, a process is known by what it calls itself now ("puma: cluster worker 0: 4711"); the exit
+        # report says how it was started.
         def command(raw)
-          own = ProcessIdentity.of_header(raw).command if raw[:forked_from].positive?
-          text = own.nil? || own.empty? ? raw[:command].b : own
-          text.split("\0").map { |word| word.force_encoding(Encoding::UTF_8) }
+          own = ProcessIdentity.of_header(raw).command if raw[:ended_ns].zero? && !STATES.key?(raw[:state])
+          own.nil? || own.empty? ? started_as(raw) : words(own)
+        end
+
+        # A fork's is its parent's.
+        def started_as(raw)
+          words(raw[:command].b)
         end
 
         # Of the process, its parent, the one that it was forked from and that of its `heapline CMD` (0: none), as they
@@ -55,6 +59,10 @@ module Heapline
         end
 
         private
+
+        def words(text)
+          text.split("\0").map { |word| word.force_encoding(Encoding::UTF_8) }
+        end
 
         def process(raw)
           pids = pids(raw)

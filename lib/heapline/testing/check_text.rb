@@ -57,7 +57,7 @@ module Heapline
 
         # This program's own command line, as it can be typed.
         def command
-          words = Accounting::Flight.header(Native.flight_fd)[:command] if Heapline.enabled?
+          words = Accounting::FlightHeader.started_as(Native.read_header(Native.flight_fd)) if Heapline.enabled?
           words ||= ["ruby", $PROGRAM_NAME, *ARGV]
           words.map { |word| Shellwords.escape(Inert.text(word)) }.join(" ")
         end

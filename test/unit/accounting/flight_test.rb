@@ -122,17 +122,20 @@ module Heapline
         assert_equal 0, read(builder).count
       end
 
-      # A fork's command is its parent's, as far as its file knows.
-      def test_a_running_fork_is_known_by_what_it_calls_itself_now
+      # Its file knows how it was started; a fork's, how its parent was.
+      def test_a_process_that_runs_is_known_by_what_it_calls_itself_now
         reader, writer = IO.pipe
         pid = fork { [Process.setproctitle("worker 1: busy"), writer.puts, sleep] }
         reader.gets
         own = { pid: pid, start_ticks: ProcessIdentity.of(pid).start_ticks, state: 1, command: %w[ruby app.rb] }
-        assert_equal ["worker 1: busy"], read(FlightBuilder.new(**own, forked_from: 3)).command
-        assert_equal %w[ruby app.rb], read(FlightBuilder.new(**own)).command
+        assert_equal ["worker 1: busy"], read(FlightBuilder.new(**own, ended_ns: 0, forked_from: 3)).command
+        assert_equal ["worker 1: busy"], read(FlightBuilder.new(**own, ended_ns: 0)).command
+        [{}, { state: 3, ended_ns: 0 }].each do |ended|
+          assert_equal %w[ruby app.rb], read(FlightBuilder.new(**own, **ended)).command
+        end
         Process.kill(:KILL, pid)
         Process.wait(pid)
-        assert_equal %w[ruby app.rb], read(FlightBuilder.new(**own, forked_from: 3)).command
+        assert_equal %w[ruby app.rb], read(FlightBuilder.new(**own, ended_ns: 0, forked_from: 3)).command
       end
 
       def test_the_process

@@ -14,13 +14,13 @@ module Heapline
         own_flight
         flight(pid: 4711, state: 1, ended_ns: 0)
         out = heapline("ps").out
-        assert_match(/^ *#{Process.pid} +running .*25.60 kB .* MB  ruby leak.rb$/, out)
+        assert_match(/^ *#{Process.pid} +running .*25.60 kB .* MB  #{own_command} /, out)
         assert_match(/^ *4711 +killed .* -  ruby leak.rb$/, out)
       end
 
       def test_one_that_runs_and_is_not_counted_any_more
         own_flight(stopped_ns: 1_700_000_000_000_000_000)
-        assert_match(/^ *#{Process.pid} +not counted .*25.60 kB .* MB  ruby leak.rb$/, heapline("ps").out)
+        assert_match(/^ *#{Process.pid} +not counted .*25.60 kB .* MB  #{own_command} /, heapline("ps").out)
         process = JSON.parse(heapline("ps", "--json").out)["processes"][0]
         assert_equal ["running", "2023-11-14T22:13:20.000000Z"], process.values_at("state", "stopped_at")
       end

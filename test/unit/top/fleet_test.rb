@@ -19,8 +19,8 @@ module Heapline
         File.write(File.join(@directory, "1-1.flight"), "damaged")
         row = fleet.read.rows.first
         assert_equal 1, fleet.rows.size
-        assert_equal [Process.pid, 25_600, 25_600, "ruby leak.rb"],
-                     [row.name, row.live_bytes, row.growth_bytes, row.command]
+        assert_equal [Process.pid, 25_600, 25_600, own_command],
+                     [row.name, row.live_bytes, row.growth_bytes, row.command.split.first]
         assert_nil row.rate(:live_bytes)
         refute row.stopped
       end

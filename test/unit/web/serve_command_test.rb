@@ -25,7 +25,7 @@ module Heapline
         serving("--port", "0") do |line|
           address, token = line.match(%r{(http://127\.0\.0\.1:\d+)/; the token is (\h{32})}).captures
           assert_equal "401", get("#{address}/").code
-          assert_includes get("#{address}/", token).body, "ruby leak.rb"
+          assert_includes get("#{address}/", token).body, " #{own_command} "
         end
       end
 
