@@ -28,8 +28,18 @@ module Heapline
     def self.of_directory(path)
       return "no such directory" unless File.directory?(path)
 
-      "permission denied" unless File.writable?(path)
+      problem(path) unless File.writable?(path)
     end
+
+    # Which of the two it is an attempt tells.
+    def self.problem(path)
+      File.open(path, File::WRONLY | File::TMPFILE, 0o600, &:close)
+    rescue Errno::EROFS
+      "read-only file system"
+    rescue SystemCallError
+      "permission denied"
+    end
+    private_class_method :problem
   end
 
   # Figures were asked of a process that runs without the preloaded core.

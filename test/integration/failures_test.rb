@@ -294,6 +294,7 @@ class FailuresTest < Minitest::Test
   def test_a_file_system_for_reading_only
     on_tmpfs("size=1m", remount: "ro") do |directory|
       assert_goes_on(ruby(script(TEXT)), "ro", env: { "HEAPLINE_DIR" => directory }, says: /Read-only file system/)
+      assert_equal "read-only file system", Heapline::Error.of_directory(directory)
     end
   end
 
