@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require_relative "../command/base"
 require_relative "../command/installation"
 require_relative "run_options"
 
@@ -13,9 +14,9 @@ module Heapline
         @env = env
         @options = RunOptions.from_env(env["HEAPLINE"]).merge(options)
         aim if @options[:output]
-        @options[:log] &&= File.expand_path(@options[:log])
         @options[:blocks] ||= @options[:mwrap] # SourceLocation#each
         RunOptions.check(options, @options)
+        @options[:log] &&= File.expand_path(@options[:log], Command.here.to_s.gsub("%", "%%"))
       end
 
       # What it has beyond the one that is there (Hash); nil: what must not be there.

@@ -53,7 +53,7 @@ module Heapline
                    help: "show methods of Ruby itself that are written in Ruby (<internal:array>:246) as lines"),
         Option.new(key: :sites, kind: :count, switch: ["--sites N"], range: 64..1_048_576,
                    help: "the most sites that are told apart (1048576; at least 64); all others count as (other)"),
-        Option.new(key: :log, kind: :path, switch: ["--log FILE"],
+        Option.new(key: :log, kind: :pattern, switch: ["--log FILE"],
                    help: "write a growth log while the command runs; %p in FILE: the pid, %h: the host"),
         Option.new(key: :every, kind: :seconds, switch: ["--every S"], needs: :log,
                    help: "with --log: seconds between lines of the log (60)"),
@@ -74,15 +74,23 @@ module Heapline
       end
 
       # Raises UsageError for what the command line asks for in vain. given: its options; all: with those of HEAPLINE,
-      # where the same is no harm to a program.
+      # where what lacks another one is no harm to a program.
       def self.check(given, all)
         given.each do |key, value|
           option = KEYS.fetch(key)
           raise UsageError, "#{option.name} needs #{KEYS.fetch(option.needs).switch.last}" unless
             option.needs.nil? || all[option.needs]
-          raise UsageError, "#{option.name} takes #{option.range.minmax.join(" to ")}, not #{value}" unless
-            option.range.nil? || option.range.cover?(value)
+
+          taken(option, option.name, value)
         end
+      end
+
+      # The value. Raises UsageError where the option, which was typed as `name`, does not take it.
+      def self.taken(option, name, value)
+        raise UsageError, "#{name} takes #{option.range.minmax.join(" to ")}, not #{value}" unless
+          option.range.nil? || option.range.cover?(value)
+
+        option.kind == :pattern ? Figures::Typed.named(name) { Figures::Typed.pattern(value) } : value
       end
 
       # The value of HEAPLINE as a Hash. Raises UsageError for a key or value that does not exist.
@@ -91,7 +99,8 @@ module Heapline
           name, value = entry.split(":", 2)
           option = KEYS[name.strip.to_sym] || raise(UsageError, "HEAPLINE: no such key: #{name.inspect}; it knows " \
                                                                 "#{KEYS.keys.join(", ")}")
-          [option.key, Figures::Typed.named(option.key) { convert(option, value && decode(value)) }]
+          value = Figures::Typed.named(option.key) { convert(option, value && decode(value)) }
+          [option.key, taken(option, option.key, value)]
         end
       rescue UsageError => e
         raise UsageError, e.message.start_with?("HEAPLINE") ? e.message : "HEAPLINE: #{e.message}"
@@ -130,7 +139,7 @@ module Heapline
       end
 
       def self.flag(option, value)
-        raise UsageError, "#{option.key} takes no value" unless [nil, "", "1", true].include?(value)
+        raise UsageError, "#{option.key} takes no value" unless [nil, true].include?(value)
 
         true
       end
@@ -138,7 +147,7 @@ module Heapline
       def self.decode(value)
         value.gsub(/%(2C|25)/i) { |code| code[1..].hex.chr }
       end
-      private_class_method :flag, :decode
+      private_class_method :taken, :flag, :decode
     end
   end
 end

@@ -38,6 +38,14 @@ module Heapline
         text.to_i
       end
 
+      # The name of a log's files.
+      def self.pattern(text)
+        unknown = text.gsub("%%", "")[/%[a-zA-Z&&[^ph]]/]
+        raise Unreadable, "#{unknown} stands for nothing: %p is the pid, %h the host, %% a %" if unknown
+
+        text
+      end
+
       # Seconds: "60", "0.5", "5m", "90min", "1h", "7d", "1w". zero: may it be none?
       def self.seconds(text, zero: false)
         number, unit = text.to_s.match(DURATION)&.captures

@@ -34,7 +34,7 @@ module Heapline
           @options[:every] = Figures::Typed.seconds(value)
         end
         parser.on("-o", "--output FILE", "append to FILE (standard output); %p: the pid, %h: the host") do |value|
-          @options[:output] = value
+          @options[:output] = Figures::Typed.pattern(value)
         end
         parser.on("--top N", "list the first N sites by growth, by live and by rate (20)") do |value|
           @options[:top] = Figures::Typed.count(value)

@@ -99,6 +99,7 @@ module Heapline
       # What is asked for in vain => what it lacks.
       VAIN = { %w[--rss 10M] => "--rss needs --log FILE", %w[--every 1] => "--every needs --log FILE",
                %w[--log-max 1M] => "--log-max needs --log FILE", %w[--quarantine] => "--quarantine needs --blocks",
+               %w[--log x%z] => "--log: %z stands for nothing: %p is the pid, %h the host, %% a %",
                %w[--sites 10] => "--sites takes 64 to 1048576, not 10",
                %w[--sites 2000000] => "--sites takes 64 to 1048576, not 2000000" }.freeze
 
@@ -115,7 +116,7 @@ module Heapline
       def test_it_has_one_with_what_it_needs_and_is_no_harm_in_the_environment
         assert executed("--quarantine", "--mwrap", "sh")
         assert executed("--every", "1", "sh", env: { "HEAPLINE" => "log:/x" })
-        senseless = "quarantine,sites:10,every:1,rss:5"
+        senseless = "quarantine,every:1,rss:5"
         assert_equal senseless, executed("sh", env: { "HEAPLINE" => senseless }).first["HEAPLINE"]
       end
 
@@ -137,6 +138,8 @@ module Heapline
         assert_equal "log:#{Dir.pwd}/x-%25p.jsonl", environment["HEAPLINE"]
         assert_equal [Command::Installation::EXE, "log", "--companion", "--flight", "4"],
                      environment["HEAPLINE_COMPANION"].split("\x1f").last(5)
+        replacing(Dir, :pwd, "/100%p") { environment, = executed("--log", "x-%p", "sh") }
+        assert_equal "log:/100%25%25p/x-%25p", environment["HEAPLINE"]
         environment, = executed("sh", env: { "HEAPLINE_COMPANION" => "an outer one's" })
         assert_equal [true, nil], [environment.key?("HEAPLINE_COMPANION"), environment["HEAPLINE_COMPANION"]]
       end
