@@ -107,6 +107,8 @@ module Heapline
       assert_equal [nil, parent[0]], [parent[1], child[1]]
       assert_equal 1, json_report(parent[0], "--merge")["process"]["merged"]
       assert_equal [parent, child], kin(logged(parent[0]))
+      heapline("snapshot", "all", "-o", path("%p.heapline"))
+      assert_equal([parent[0], child[0]].sort, Dir.children(@directory).grep(/heapline\z/).map(&:to_i).sort)
     end
 
     # Parents before their children.

@@ -52,7 +52,7 @@ module Heapline
 
       def keep(flight)
         bytes = Accounting::Flight.copy(flight)
-        path = output.gsub("%p", Accounting::Flight.header(flight)[:pid].to_s)
+        path = output.gsub("%p", Accounting::FlightHeader.pids(Accounting::Flight.header(flight))[:pid].to_s)
         Files::OutputFile.write(path) { |file| file.write(bytes) }
         snapshot = Accounting::Flight.totals(path)
         @out.puts "wrote #{path}: process #{snapshot.pid}, #{Units.bytes(snapshot.live_bytes)} live in " \
