@@ -61,6 +61,11 @@ module Heapline
     }.freeze
     SHORT = { "--help" => "help", "-h" => "help", "--version" => "version", "-v" => "version" }.freeze
 
+    # What needs no directory of flight files, or says itself what is wrong with it.
+    SILENT = %w[doctor help version completion test].freeze
+    # How commands begin that heapline starts beside one that was typed.
+    OWN = %w[--exit --companion].freeze
+
     # What is wrong with heapline itself, or with its installation: said in a line like all else.
     MISTAKES = [StandardError, ScriptError, NoMemoryError, SystemStackError].freeze
 
@@ -70,6 +75,7 @@ module Heapline
     def self.start(argv, env: ENV, out: $stdout, err: $stderr)
       name, rest = choose(argv)
       command = command(name).new(env: env, out: out, err: err)
+      say_directory(env, err) unless SILENT.include?(name) || OWN.include?(rest.first)
       status = command.call(rest)
       suggest(argv.first, env, err) if status == Command::NOT_FOUND && rest == argv
       out.flush
@@ -109,6 +115,17 @@ module Heapline
       Command.say(err, "is it `heapline #{meant}`?") if meant && !found
     end
 
+    # The core counts in that directory too.
+    def self.say_directory(env, err)
+      given = env["HEAPLINE_DIR"].to_s
+      return if given.empty? || given.start_with?("/")
+
+      require_relative "accounting/flight_directory"
+      require_relative "terminal/inert"
+      Command.say(err, "HEAPLINE_DIR=#{Inert.text(given)} is not absolute and is ignored: flight files are in " \
+                       "#{Accounting::FlightDirectory.new(env).path}")
+    end
+
     # [what is said of an exception, the exit status where none is known].
     def self.problem(error, name)
       case error
@@ -135,6 +152,6 @@ module Heapline
       Extension.uncompiled(error)
     end
 
-    private_class_method :choose, :suggest, :problem, :mistake, :uncompiled
+    private_class_method :choose, :suggest, :say_directory, :problem, :mistake, :uncompiled
   end
 end

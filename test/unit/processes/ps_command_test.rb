@@ -48,6 +48,14 @@ module Heapline
         assert_equal([alive], Dir["#{@directory}/*.companion"])
       end
 
+      def test_a_directory_that_is_not_absolute_is_said_to_be_ignored
+        ignored = { "HEAPLINE_DIR" => "a/b", "XDG_RUNTIME_DIR" => @directory }
+        assert_equal "heapline: HEAPLINE_DIR=a/b is not absolute and is ignored: flight files are in " \
+                     "#{@directory}/heapline\n", heapline("ps", env: ignored).err
+        assert_equal "", heapline("version", env: ignored).err
+        refute_match(/HEAPLINE_DIR/, heapline("report", "--exit", env: ignored).err)
+      end
+
       def test_damaged_files_do_not_hide_the_others
         flight(pid: 1)
         File.truncate(flight(pid: 2), 10)
