@@ -50,11 +50,7 @@ module Heapline
 
       # The pid that it has in this program's own namespace; nil where it cannot be seen from here.
       def pid_here
-        return pid if namespace == self.class.own_namespace
-
-        Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).find { |candidate| self.class.alias?(candidate, self) }
-      rescue SystemCallError
-        nil
+        namespace == self.class.own_namespace ? pid : self.class.pid_of(self)
       end
 
       # Does it still run (or hang)? A zombie is dead: its memory is gone. false also where it cannot be seen from here.
@@ -97,6 +93,18 @@ module Heapline
       # The fields of /proc/PID/stat after the command (which may contain anything): state first, start time 20th.
       def self.stat(pid)
         pid && File.binread("/proc/#{Integer(pid)}/stat").rpartition(")").last.split
+      rescue SystemCallError
+        nil
+      end
+
+      # The pid that it has here; nil: none.
+      def self.pid_of(identity)
+        @pids ||= {} # of those that were found: looking through all of /proc takes a millisecond
+        key = [identity.pid, identity.namespace]
+        return @pids[key] if @pids[key] && alias?(@pids[key], identity)
+
+        all = Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i)
+        @pids[key] = all.find { |candidate| alias?(candidate, identity) }
       rescue SystemCallError
         nil
       end
