@@ -7,6 +7,8 @@
 
 #include "flight_pages.h"
 
+static const char OTHER[] = "(other)";
+
 static const struct hl_flight_header *header_of(const struct hl_flight_copy *copy) {
     return hl_flight_at(copy, HL_HEADER_PAGE);
 }
@@ -29,14 +31,17 @@ static int find_row(const struct hl_flight_copy *copy, const uint32_t *directory
     return failed;
 }
 
-/* Its class's name, type and flags; a class that is not there has none. */
+/* Its class's name, type and flags; a class that is not there has none, and (other) is of all types. */
 static int read_class(const struct hl_flight_copy *copy, const uint32_t *directory, uint32_t number,
                       struct hl_object_sums *sums, struct hl_problem *problem) {
     const void *page;
     if (number >= HL_OBJECT_CLASSES_MAX)
         return hl_flight_fail(problem, "it is damaged: it refers to class %u of %u", number, HL_OBJECT_CLASSES_MAX);
+    if (number == HL_OBJECT_OTHER) {
+        sums->class_name = (struct hl_span){OTHER, sizeof(OTHER) - 1};
+        return 0;
+    }
     sums->flags = HL_CLASS_UNNAMED;
-    if (number == HL_OBJECT_OTHER) return 0;
     int failed = hl_flight_find_in_directory(copy, directory + HL_OBJECT_ROW_PAGES, number, HL_OBJECT_CLASSES_PER_PAGE,
                                              &page, problem);
     if (failed || !page) return failed;

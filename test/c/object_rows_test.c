@@ -160,6 +160,27 @@ static void without_room_objects_count_as_other(void) {
     CHECK_EQUAL(hl_flight.header->objects_allocated, HL_OBJECT_CLASSES_MAX + 10);
 }
 
+/* Q2 */
+static void lines_without_room_have_a_row_of_other_for_each_class(void) {
+    enum { BEYOND = 1000 };
+    const uint64_t one = key(T_OBJECT, 0x1000), second = key(T_STRING, 0x2000), late = key(T_OBJECT, 0x3000);
+    begin();
+    birth(SITE, second);
+    for (uint32_t site = SITE; site < SITE + HL_OBJECT_ROWS_MAX; site++) birth(site, one);
+    const uint64_t refused = hl_flight.header->objects_refused;
+    CHECK(refused >= HL_OBJECT_CLASSES_MAX && refused < HL_OBJECT_ROWS_MAX / 8);
+    const uint32_t first_row = birth(HL_SITES_MAX - 1, one);
+    for (uint32_t i = 0; i < BEYOND; i++) birth(HL_SITES_MAX - 1, second);
+    const uint32_t row = birth(HL_SITES_MAX - 1, late); /* a class that comes when there is no room for lines */
+    CHECK_EQUAL(hl_flight.header->objects_refused, refused + 1 + BEYOND + 1);
+    CHECK_EQUAL(hl_object_row(first_row)->site, HL_SITE_OTHER);
+    CHECK_EQUAL(hl_object_row(first_row)->allocated, refused + 1);
+    CHECK_EQUAL(hl_object_class(hl_object_row(row)->class_index)->type, T_OBJECT);
+    CHECK_EQUAL(hl_object_row(row)->allocated, 1);
+    CHECK_EQUAL(hl_object_row(HL_OBJECT_OTHER)->allocated, 0);
+    CHECK_EQUAL(hl_object_row(birth(SITE, one))->site, SITE); /* those that have a row keep it */
+}
+
 static uint64_t sum_of(uint32_t site, uint64_t *freed) {
     uint64_t sum = 0;
     *freed = 0;
@@ -271,6 +292,7 @@ static const struct check_test tests[] = {
     {"a_class_that_is_freed_gives_up_its_address", a_class_that_is_freed_gives_up_its_address},
     {"classes_come_and_go", classes_come_and_go},
     {"without_room_objects_count_as_other", without_room_objects_count_as_other},
+    {"lines_without_room_have_a_row_of_other_for_each_class", lines_without_room_have_a_row_of_other_for_each_class},
     {"rows_of_freed_classes_are_brought_together", rows_of_freed_classes_are_brought_together},
     {"the_cache_follows_the_number_of_rows", the_cache_follows_the_number_of_rows},
     {"a_class_where_a_freed_one_was_has_its_own_row", a_class_where_a_freed_one_was_has_its_own_row},

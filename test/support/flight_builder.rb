@@ -14,8 +14,8 @@ class FlightBuilder
   CAPACITY = 58
   CHUNK_HEAD = 4 * CELL
   OBJECT_ROWS_PER_PAGE = 32
-  OBJECT_ROW_PAGES = (1 << 18) / OBJECT_ROWS_PER_PAGE
-  OBJECT_DIRECTORY_PAGES = 9
+  OBJECT_ROW_PAGES = (1 << 20) / OBJECT_ROWS_PER_PAGE
+  OBJECT_DIRECTORY_PAGES = 33
   OBJECT_FIELDS = %i[allocated freed bytes_allocated bytes_freed age_sum temporary baseline base_allocated base_freed
                      base_bytes_allocated base_bytes_freed old_freed old_bytes_freed].freeze
   KINDS = { special: 0, ruby: 1, native: 2 }.freeze
@@ -43,7 +43,7 @@ class FlightBuilder
   }.freeze
 
   DEFAULTS = {
-    version: 3, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
+    version: 4, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
     ended_ns: 13_300_000_000, page_limit: 1 << 18, site_limit: 1 << 20, gc_count: 7, generation: 7, attribution: 1,
     ruby: "ruby 3.4.11 (2026-01-01 revision 0) [x86_64-linux]", allocator: "glibc 2.41"
   }.freeze

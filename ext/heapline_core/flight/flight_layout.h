@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 #define HL_FLIGHT_MAGIC "HEAPLINE"
-#define HL_FLIGHT_VERSION 3u
+#define HL_FLIGHT_VERSION 4u
 #define HL_FLIGHT_BYTE_ORDER 0x01020304u
 
 #define HL_PAGE_SIZE 4096u
@@ -38,7 +38,7 @@
 #define HL_LIBRARIES_MAX (1u << 14)
 #define HL_TAGS_MAX (1u << 17)
 #define HL_NAMES_PER_PAGE (HL_PAGE_SIZE / 4)
-#define HL_OBJECT_ROWS_MAX (1u << 18)
+#define HL_OBJECT_ROWS_MAX (1u << 20) /* the last HL_OBJECT_CLASSES_MAX are for (other) alone */
 #define HL_OBJECT_ROWS_PER_PAGE 32u
 #define HL_OBJECT_CLASSES_MAX (1u << 16)
 #define HL_OBJECT_CLASSES_PER_PAGE 512u

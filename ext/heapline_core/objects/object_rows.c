@@ -9,7 +9,7 @@
 #include "objects/object_table.h"
 #include "platform/own_memory.h"
 
-enum { HASH_BITS = 19, HASH_SLOTS = 1 << HASH_BITS, HASH_PROBES = 64 };
+enum { FEWEST_HASH_BITS = 14, HASH_PROBES = 64 };
 /* Of what was asked for lately: a slot has 16 bytes. */
 enum { FEWEST_SLOT_BITS = 12, MOST_SLOT_BITS = 19, SLOTS_A_ROW = 4 };
 
@@ -19,7 +19,8 @@ struct identity {
 };
 
 struct hl_object_rows hl_object_rows;
-static uint32_t *hash;              /* open addressing: numbers of rows */
+static uint32_t *hash; /* open addressing: numbers of rows; twice as many slots as rows, at least */
+static uint32_t hash_bits;
 static struct identity *identities; /* by row; site 0: given back, class_index is the next one given back */
 static uint32_t count;              /* numbers given, as in the header */
 static uint32_t given_back;
@@ -45,10 +46,15 @@ static uint32_t make_again(uint32_t site, uint32_t class_index) {
     return number;
 }
 
+/* The last rows are (other)'s, one for each class: Q2. */
+static uint32_t end_for(uint32_t site) {
+    return site == HL_SITE_OTHER ? HL_OBJECT_ROWS_MAX : HL_OBJECT_ROWS_MAX - HL_OBJECT_CLASSES_MAX;
+}
+
 /* The number of a new row; 0 where there is no room. */
 static uint32_t make_row(uint32_t site, uint32_t class_index) {
     if (given_back) return make_again(site, class_index);
-    if (count >= HL_OBJECT_ROWS_MAX || !row_with_page(count)) return 0;
+    if (count >= end_for(site) || !row_with_page(count)) return 0;
     identify(count, site, class_index);
     hl_object_row(count)->baseline = hl_object_rows.baseline;
     __atomic_store_n(&hl_flight.header->object_rows, count + 1, __ATOMIC_RELEASE);
@@ -58,7 +64,7 @@ static uint32_t make_row(uint32_t site, uint32_t class_index) {
 static int make_tables(void) {
     struct hl_object_rows *rows = &hl_object_rows;
     if (!rows->slots) rows->slots = hl_own_memory(sizeof(*rows->slots) << (rows->slot_bits = FEWEST_SLOT_BITS));
-    if (!hash) hash = hl_own_memory(HASH_SLOTS * sizeof(*hash));
+    if (!hash) hash = hl_own_memory(sizeof(*hash) << (hash_bits = FEWEST_HASH_BITS));
     if (!identities) identities = hl_own_memory(HL_OBJECT_ROWS_MAX * sizeof(*identities));
     return rows->slots && hash && identities ? 0 : -ENOMEM;
 }
@@ -109,24 +115,41 @@ void hl_object_rows_clear(void) {
     header->objects_allocated = header->objects_freed = 0;
 }
 
-static uint32_t refuse(void) {
-    hl_add(&hl_flight.header->objects_refused, 1);
-    return HL_OBJECT_OTHER;
-}
-
 /* The slot of the row, or the empty one where it belongs; NULL where both are too far off. */
 static uint32_t *slot_of(uint32_t site, uint32_t class_index) {
     const uint64_t key = (uint64_t)site << 32 | class_index;
-    const uint32_t first = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - HASH_BITS));
+    const uint32_t first = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> (64 - hash_bits));
     for (uint32_t probe = 0; probe < HASH_PROBES; probe++) {
-        uint32_t *slot = &hash[(first + probe) % HASH_SLOTS];
+        uint32_t *slot = &hash[(first + probe) & ((1u << hash_bits) - 1)];
         const struct identity *there = &identities[*slot];
         if (!*slot || (there->site == site && there->class_index == class_index)) return slot;
     }
     return NULL;
 }
 
+static void fill_hash(void) {
+    for (uint32_t number = HL_OBJECT_OTHER; number < count; number++) {
+        uint32_t *slot =
+            identities[number].site ? slot_of(identities[number].site, identities[number].class_index) : NULL;
+        if (slot) *slot = number;
+    }
+}
+
+static void make_hash_room(void) {
+    const size_t bytes = sizeof(*hash) << hash_bits;
+    if (count <= 1u << (hash_bits - 1)) return;
+    uint32_t *more = hl_own_memory(2 * bytes);
+    if (!more) return;
+    hl_own_memory_return(hash, bytes);
+    hl_add_shared(&hl_flight.header->own_bytes, bytes);
+    hash = more;
+    hash_bits++;
+    fill_hash();
+}
+
+/* 0 where there is no room. */
 static uint32_t find_or_make(uint32_t site, uint32_t class_index) {
+    make_hash_room();
     uint32_t *slot = slot_of(site, class_index);
     const uint32_t there = slot ? *slot : 0;
     if (there || !slot) return there;
@@ -152,12 +175,8 @@ static void release_row(uint32_t number) {
 }
 
 static void rehash(void) {
-    memset(hash, 0, HASH_SLOTS * sizeof(*hash));
-    for (uint32_t number = HL_OBJECT_OTHER; number < count; number++) {
-        uint32_t *slot =
-            identities[number].site ? slot_of(identities[number].site, identities[number].class_index) : NULL;
-        if (slot) *slot = number;
-    }
+    memset(hash, 0, sizeof(*hash) << hash_bits);
+    fill_hash();
     hl_object_classes_epoch++;
 }
 
@@ -260,7 +279,14 @@ static int fold(void) {
 static uint32_t find(uint32_t site, uint32_t class_index) {
     uint32_t number = find_or_make(site, class_index);
     if (!number && fold()) number = find_or_make(site, class_index);
-    return number ? number : refuse();
+    return number;
+}
+
+/* There is no room for its site, or not even for its class. */
+static uint32_t other_row(uint32_t class_index) {
+    hl_add(&hl_flight.header->objects_refused, 1);
+    const uint32_t row = class_index == HL_OBJECT_OTHER ? 0 : find_or_make(HL_SITE_OTHER, class_index);
+    return row ? row : HL_OBJECT_OTHER;
 }
 
 /* Where rows drive each other out again and again, and there are more rows than have room: twice as many slots. They
@@ -304,8 +330,10 @@ HL_COLD uint32_t hl_object_row_slow(uint32_t site, uint64_t class_key) {
     const int saved = errno;
     uint32_t class_index = hl_object_class_find(class_key);
     if (class_index == HL_OBJECT_OTHER && fold()) class_index = hl_object_class_find(class_key);
-    const uint32_t row = class_index == HL_OBJECT_OTHER ? refuse() : find(site, class_index);
-    if (row != HL_OBJECT_OTHER) {
+    uint32_t row = class_index == HL_OBJECT_OTHER ? 0 : find(site, class_index);
+    if (!row) {
+        row = other_row(class_index);
+    } else {
         if (is_full(hl_row_set(site, class_key))) make_room();
         keep(site, class_key, row);
     }

@@ -5,7 +5,8 @@
  *
  * Q1  One writer at a time, as for the side table (O1). A row's number means the same as long as one of its objects
  *     lives, in this process and in children forked from it.
- * Q2  Where there is no room for a row, its objects count in (other): nothing is lost.
+ * Q2  Where there is no room for a row, its objects count in their class's row of (other), and where there is none for
+ *     the class either, in the one row HL_OBJECT_OTHER: nothing is lost.
  * Q3  The side table has 24 bits for a birth: generations since `origin`. When they run out the origin moves on. What
  *     was born before it is told as just that old, which is at least HL_OBJECT_BIRTH_EXACT generations, and whether it
  *     was born before the baseline is known for ever. So nothing is told too young by more, and nothing ever as new.

@@ -209,7 +209,8 @@ module Heapline
       def self.object_site(place, class_name, type, flags, allocated, freed, bytes_allocated, bytes_freed, since, old,
                            bytes_since, bytes_old, age_sum, age_max, temporary, freed_since, bytes_freed_since)
         name = class_name || ("(unnamed class)" if flags.anybits?(UNNAMED))
-        Objects::ObjectSite.new(place.location, place.tag, name, Objects::ObjectSite.type_name(type),
+        kind = Objects::ObjectSite.type_name(type) unless type.zero? # of (other): several
+        Objects::ObjectSite.new(place.location, place.tag, name, kind,
                                 flags.anybits?(HIDDEN), allocated, freed, bytes_allocated, bytes_freed,
                                 since - freed_since, bytes_since - bytes_freed_since, since - (freed_since - old),
                                 bytes_since - (bytes_freed_since - bytes_old), since, bytes_since, age_sum, age_max,

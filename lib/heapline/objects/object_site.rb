@@ -7,7 +7,7 @@ module Heapline
     #
     # class_name:: as Ruby names it ("Shop::Page"); of an anonymous class "#<Class < Shop::Page>"; what the VM calls an
     #              object of its own ("imemo_ment"); nil: it has no name, or several
-    # type::       what it is to the VM: "T_STRING", "T_OBJECT", "T_DATA", "T_IMEMO" …
+    # type::       what it is to the VM: "T_STRING", "T_OBJECT", "T_DATA", "T_IMEMO" …; nil: several, or not known
     # internal::   is it the VM's own (environments, method entries, hidden strings), which no program can get hold of?
     #
     # Counts are objects, *_bytes and slot_bytes_* are bytes of their slots in the object heap (what they hold outside

@@ -4,6 +4,7 @@ require "test_helper"
 require "tempfile"
 require "support/flight_builder"
 require "heapline/native"
+require "heapline/accounting/flight"
 
 module Heapline
   # Native.object_rows: what the flight file tells of Ruby objects.
@@ -73,6 +74,17 @@ module Heapline
       assert_equal 1, row[:flags]
     end
 
+    def test_what_found_no_room_for_its_class_is_other
+      builder = FlightBuilder.new
+      builder.object(builder.ruby_site("a.rb", 1), "Cache", allocated: 1)
+      builder.put(builder.object_row_at(1), [1, 1, 3].pack("LLQ"))
+      Tempfile.create("flight") do |file|
+        objects = Accounting::Flight.read(builder.write(file.path)).objects
+        assert_equal([["(other)", "(other)", nil, 3], ["a.rb:1", "Cache", "T_OBJECT", 1]],
+                     objects.map { |site| [site.location.to_s, site.class_name, site.type, site.live] })
+      end
+    end
+
     def test_the_sites_of_objects_are_told_with_the_sites_that_called_malloc
       builder = FlightBuilder.new
       builder.object(builder.ruby_site("a.rb", 1), "Cache", allocated: 1)
@@ -85,7 +97,7 @@ module Heapline
     def test_damage_is_told
       builder = FlightBuilder.new
       builder.object(builder.ruby_site("a.rb", 1), "Cache", allocated: 1)
-      assert_match(/rows of objects/, damage(builder, object_rows: 1 << 20))
+      assert_match(/rows of objects/, damage(builder, object_rows: 1 << 21))
       assert_match(/page 4294967295/, damage(builder, object_directory: 0xffffffff))
       builder.put(builder.object_row_at(2) + 4, [1 << 20].pack("L"))
       assert_match(/class 1048576/, damage(builder))
