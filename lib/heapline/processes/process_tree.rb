@@ -11,6 +11,9 @@ module Heapline
     # parent counts in full, and each child only with what it has allocated since its fork (or its last baseline) and
     # what of that it still holds. Frees of inherited blocks change nothing: the parent holds them still.
     module ProcessTree
+      # What adds up of the processes themselves.
+      SUMS = %i[threads own_bytes flight_bytes moved_bytes].freeze
+
       # A process by its place in the tree, and its FlightDirectory::Entry. Pids are as they are called here.
       Kin = Struct.new(:pid, :start_ticks, :forked_from, :forked_from_ticks, :entry) do
         # header: of the entry's file (Flight.header).
@@ -20,15 +23,18 @@ module Heapline
         end
       end
 
-      # One Snapshot with the sum of `root` and `children`. peak_bytes is nil: peaks of several processes do not add up.
+      # One Snapshot with the sum of `root` and `children`, each of which is asked for once and then let go of, so that
+      # their number costs no memory. peak_bytes is nil: peaks of several processes do not add up.
       def self.merge(root, children)
-        kind = baseline_kind([root, *children])
-        own = children.flat_map { |child| child.select { |site| own?(site) }.map { |site| own_of(site) } }
-        root.with(sites: added(root.sites + own), objects: objects(root, children), peak_bytes: nil, peak_at: nil,
-                  merged: children.size, baseline_kind: kind, baseline_at: (root.baseline_at unless kind == :each),
-                  threads: sum([root, *children], :threads), gc_count: gc_count([root, *children]),
-                  own_bytes: sum([root, *children], :own_bytes), flight_bytes: sum([root, *children], :flight_bytes),
-                  moved_bytes: sum([root, *children], :moved_bytes), failures: failures([root, *children]))
+        sites = added({}, root.sites)
+        objects = root.objects && added({}, root.objects)
+        all = [without_sites(root)]
+        children.each do |child|
+          added(sites, child.lazy.select { |site| own?(site) }.map { |site| own_of(site) })
+          objects = added(objects || {}, child.objects.lazy.filter_map(&:own)) if child.objects
+          all << without_sites(child)
+        end
+        together(root, all).with(sites: sites.values, objects: objects && Objects::Snapshot.new(objects.values))
       end
 
       # From where the growth of these together counts, the first one's own: as Snapshot#baseline_kind, or :each where
@@ -38,37 +44,41 @@ module Heapline
         several ? :each : snapshots.first.baseline_kind
       end
 
-      # Those of `snapshots` that descend from `root` by forks, nearest first; Kin will do, too.
+      # Those of `snapshots` that descend from `root` by forks, nearest first; Kin will do, too. With its ticks a process
+      # is no earlier or later one with the same pid.
       def self.descendants(root, snapshots)
+        forked = snapshots.group_by { |one| [one.forked_from, one.forked_from_ticks] }
         found = [root]
-        found.each { |parent| found.concat(snapshots.select { |one| child?(one, parent) } - found) }
+        found.each { |parent| found.concat(forked.delete([parent.pid, parent.start_ticks]).to_a - [root]) }
         found.drop(1)
       end
 
       # The one of `snapshots` from which `one` descends by forks, and which itself was forked from none of them.
       def self.root(one, snapshots)
-        parent = snapshots.find { |other| child?(one, other) }
+        parent = snapshots.find { |other| [one.forked_from, one.forked_from_ticks] == [other.pid, other.start_ticks] }
         parent ? root(parent, snapshots - [one]) : one
       end
 
-      # Was it forked from that process? Not from an earlier or later one with the same pid.
-      def self.child?(one, parent)
-        one.forked_from == parent.pid && one.forked_from_ticks == parent.start_ticks
-      end
-
-      # Those that have the same key as one.
-      def self.added(sites)
-        sites.group_by(&:key).values.map do |same|
-          same.size == 1 ? same.first : same.first.class.sum(same, location: same.first.location)
+      # Add sites to a Hash of those that there are by key.
+      def self.added(sums, sites)
+        sites.each do |site|
+          key = site.key
+          former = sums[key]
+          sums[key] = former ? site.class.sum([former, site], location: former.location) : site
         end
+        sums
       end
 
-      # The same of Ruby objects. A child whose parent did not account them may do so.
-      def self.objects(root, children)
-        return nil if [root, *children].none?(&:objects)
+      def self.without_sites(snapshot)
+        snapshot.with(sites: [], objects: nil)
+      end
 
-        own = children.flat_map { |child| child.objects.to_a.filter_map(&:own) }
-        Objects::Snapshot.new(added(root.objects.to_a + own))
+      # What is known of the processes themselves.
+      def self.together(root, all)
+        kind = baseline_kind(all)
+        root.with(sites: [], peak_bytes: nil, peak_at: nil, merged: all.size - 1, baseline_kind: kind,
+                  baseline_at: (root.baseline_at unless kind == :each), gc_count: gc_count(all),
+                  failures: failures(all), **SUMS.to_h { |field| [field, sum(all, field)] })
       end
 
       # Did a child do anything here since its fork? Most of the sites that it inherited it never comes back to.
@@ -115,7 +125,7 @@ module Heapline
         all = snapshots.map(&:failures).reduce({}) { |sum, one| sum.merge(one) { |_, a, b| a + b } }
         based.zero? ? all : all.merge(based_children: based)
       end
-      private_class_method :child?, :added, :objects, :own?, :own_of, :lifespans, :gc_count, :sum, :failures
+      private_class_method :added, :without_sites, :together, :own?, :own_of, :lifespans, :gc_count, :sum, :failures
     end
   end
 end

@@ -84,7 +84,9 @@ module Heapline
         ask(source)
         wanted = Format.wanted(name, **rows) unless @options[:merge]
         snapshot = Source.read(source, directory, wanted: wanted)
-        @options[:merge] ? Processes::ProcessTree.merge(snapshot, children(snapshot)) : snapshot
+        return snapshot unless @options[:merge]
+
+        Accounting::Flight.together { Processes::ProcessTree.merge(snapshot, children(snapshot)) }
       end
 
       def demand_tag(snapshot)
@@ -102,15 +104,20 @@ module Heapline
         Processes::FiguresInquiry.new(entry).ask(timeout: PATIENCE) if entry&.alive?
       end
 
-      # Of what runs those that run.
+      # Of what runs those that run. Each is read when it is asked for.
       def children(root)
         others = Processes::Takeover.await(directory.entries.reject { |entry| entry.pid == root.pid })
-        found = Processes::ProcessTree.descendants(root, others.filter_map { |entry| readable(entry) })
+        kin = Processes::ProcessTree.descendants(root, others.filter_map { |entry| kin(entry) })
+        found = kin.lazy.filter_map { |one| readable(one.entry) { |path| Accounting::Flight.read(path) } }
         root.state == :running ? found.select { |child| child.state == :running } : found
       end
 
+      def kin(entry)
+        readable(entry) { |path| Processes::ProcessTree::Kin.of(entry, Accounting::Flight.header(path)) }
+      end
+
       def readable(entry)
-        Accounting::Flight.read(entry.path)
+        yield entry.path
       rescue FlightError => e
         @err.puts "heapline: left out: #{e.message}"
         nil

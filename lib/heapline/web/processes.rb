@@ -61,7 +61,8 @@ module Heapline
 
       # The Snapshot of a process and all that were forked from it.
       def tree(pid)
-        Heapline::Processes::ProcessTree.merge(snapshot(pid), descendants(pid).filter_map { |one| readable(one) })
+        others = descendants(pid).lazy.filter_map { |one| readable(one) }
+        Accounting::Flight.together { Heapline::Processes::ProcessTree.merge(snapshot(pid), others) }
       end
 
       # Snapshots of those that run: with a pid of it and its descendants, else of all.

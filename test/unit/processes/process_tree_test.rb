@@ -29,6 +29,22 @@ module Heapline
         assert_nil merged.peak_bytes
       end
 
+      # There may be hundreds, each with all lines of the program.
+      def test_children_are_asked_for_once_and_let_go_of
+        kept = ObjectSpace::WeakMap.new
+        most = 0
+        children = Enumerator.new do |each|
+          20.times do
+            each << child.tap { |one| kept[one] = one }
+            GC.start
+            most = [most, kept.size].max
+          end
+        end
+        merged = ProcessTree.merge(parent, children)
+        assert_equal [10 + (20 * 3), 20], [merged.allocations, merged.merged]
+        assert_operator most, :<, 10
+      end
+
       # A baseline is one process's, a report of several is of no one moment.
       def test_growth_where_one_of_them_had_a_baseline
         merged = ProcessTree.merge(parent, [child])
