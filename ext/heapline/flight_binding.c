@@ -18,9 +18,9 @@
 #include "site_stages.h"
 #include "tally_binding.h"
 
-/* Which sites are wanted: groups of them, and only the largest. */
+/* Which sites are wanted: groups of them, and only the largest; or none, and no objects either. */
 struct choice {
-    int given;
+    int given, none;
     enum hl_group_by by;
     enum hl_figure figure;
     uint32_t top;
@@ -286,7 +286,7 @@ static VALUE convert(VALUE argument) {
     } else if (reading->whole == YIELDED) {
         VALUE marks = reading->marks == Qfalse ? Qnil : marks_of(reading);
         rbhl_put(hash, "marks", marks);
-        yield_sites(reading, marks);
+        if (!reading->choice.none) yield_sites(reading, marks);
     } else if (reading->whole != TALLIED) {
         rbhl_put(hash, "sites", reading->whole == CHOSEN ? chosen_sites(&reading->sums) : sites_array(&reading->sums));
     }
@@ -328,7 +328,9 @@ static int read_all(struct reading *reading) {
     if (reading->whole == OBJECTS && !reading->header.object_directory) return 0;
     if (reading->whole == TALLIED) return read_into_tally(reading);
     failed = hl_flight_copy(reading->source.fd, reading->live, &reading->copy, &reading->source.problem);
-    if (!failed) failed = hl_flight_sum(&reading->copy, &reading->sums, &reading->source.problem);
+    if (!failed)
+        failed = (reading->choice.none ? hl_flight_sum_malloc : hl_flight_sum)(&reading->copy, &reading->sums,
+                                                                               &reading->source.problem);
     if (failed) return failed;
     reading->header = *reading->sums.header;
     hl_sites_total(&reading->sums, &reading->totals);
@@ -363,11 +365,13 @@ static VALUE read_taken(struct reading *reading, VALUE path_or_fd) {
 }
 
 static const char *const group_names[] = {"site", "key", "location", "file", "library", "tag", "overview"};
-/* nil, or an Array: by, figure, top, min, written. */
+/* nil, or an Array: by, figure, top, min, written; or an empty one. */
 static struct choice choice_of(VALUE wanted) {
     struct choice choice = {0};
     if (NIL_P(wanted)) return choice;
     Check_Type(wanted, T_ARRAY);
+    choice.none = RARRAY_LEN(wanted) == 0;
+    if (choice.none) return choice;
     if (RARRAY_LEN(wanted) != 5) rb_raise(rb_eArgError, "a choice is [by, figure, top, min, written]");
     choice.given = 1;
     choice.by = (enum hl_group_by)rbhl_place_of(RARRAY_AREF(wanted, 0), group_names, HL_BY_OVERVIEW + 1, "group");
@@ -404,9 +408,10 @@ static VALUE rbhl_read_flight(VALUE self, VALUE path_or_fd, VALUE live) {
  * values are yielded in the order of Native::SITE_FIELDS. Several times as fast where there are many. choice: nil, or
  * [by, figure, top, least, written]: groups (:site, :key, :location, :file, :library, :tag, :overview), and those alone
  * with `least` bytes live or grown and the `top` (0: all) largest figure, in order; where no objects are accounted.
- * :rows is how many have `least` bytes. written: none is yielded, :written is a Rows of them (of groups: of the site
- * that has the sum). marks: :marks of an earlier reading of the file: only sites that changed since are yielded; nil:
- * of none, all are; false: there are to be no :marks. */
+ * :rows is how many have `least` bytes. []: none is yielded, and no rows of objects are told: totals are enough.
+ * written: none is yielded, :written is a Rows of them (of groups: of the site that has the sum). marks: :marks of an
+ * earlier reading of the file: only sites that changed since are yielded; nil: of none, all are; false: there are to be
+ * no :marks. */
 static VALUE rbhl_each_site(VALUE self, VALUE path_or_fd, VALUE live, VALUE choice, VALUE marks) {
     (void)self;
     rb_need_block();

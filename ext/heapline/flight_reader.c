@@ -327,10 +327,10 @@ static void mark_sites(struct hl_flight_sums *sums) {
     sums->object_count = kept;
 }
 
-static int sum(struct hl_flight_sums *sums, struct hl_problem *problem) {
+static int sum(struct hl_flight_sums *sums, int with_objects, struct hl_problem *problem) {
     int failed = read_records(sums->copy, sums, problem);
     if (!failed) failed = walk_lanes(&(struct walk){.copy = sums->copy, .sums = sums, .problem = problem});
-    if (!failed && !sums->wanted) failed = hl_objects_read(sums->copy, &sums->objects, &sums->object_count, problem);
+    if (!failed && with_objects) failed = hl_objects_read(sums->copy, &sums->objects, &sums->object_count, problem);
     mark_sites(sums);
     if (failed) {
         hl_flight_sums_release(sums);
@@ -343,13 +343,18 @@ static int sum(struct hl_flight_sums *sums, struct hl_problem *problem) {
 
 int hl_flight_sum(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
     const int failed = prepare(copy, NULL, sums, problem);
-    return failed ? failed : sum(sums, problem);
+    return failed ? failed : sum(sums, 1, problem);
+}
+
+int hl_flight_sum_malloc(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
+    const int failed = prepare(copy, NULL, sums, problem);
+    return failed ? failed : sum(sums, 0, problem);
 }
 
 int hl_flight_sum_wanted(const struct hl_flight_copy *copy, const struct hl_wanted_sites *wanted,
                          struct hl_flight_sums *sums, struct hl_problem *problem) {
     const int failed = prepare(copy, wanted, sums, problem);
-    return failed ? failed : sum(sums, problem);
+    return failed ? failed : sum(sums, 0, problem);
 }
 
 void hl_flight_sums_release(struct hl_flight_sums *sums) {

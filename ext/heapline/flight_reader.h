@@ -68,6 +68,8 @@ struct hl_flight_sums {
 
 /* Sum a copy. 0 or -errno with the problem. */
 int hl_flight_sum(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem);
+/* The same without objects. */
+int hl_flight_sum_malloc(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem);
 
 /* Its sites, by what it says. */
 static inline uint32_t hl_flight_chunk_used(const struct hl_count_chunk *chunk) {

@@ -32,9 +32,10 @@ module Heapline
         snapshot(raw, sites: sites.counted, quiet: quiet, objects: objects, written: raw[:written])
       end
 
-      # The Snapshot for who looks at no site: with the totals of all, and the one site that grew most.
+      # The Snapshot for who looks at no site, nor at Ruby objects: with the totals of all, and one sum for each kind.
       def self.totals(source)
-        read(source, wanted: Wanted.new(:site, :growth_bytes, 1, 0))
+        require_native
+        of_sums(Native.each_site(source, nil, [], false) { nil })
       end
 
       # For who reads several files one after the other in the block: they are read into the same memory, which then

@@ -88,6 +88,11 @@ module Heapline
     # A process that left a flight file, and what is known of it. entry: FlightDirectory::Entry; snapshot: Snapshot, and
     # memory: ProcessMemory while it runs; or problem: why the file cannot be read (String). Frozen.
     KnownProcess = Struct.new(:entry, :snapshot, :memory, :problem, keyword_init: true) do
+      # One for each of these.
+      def self.all(entries)
+        Accounting::Flight.together { entries.map { |entry| read(entry) } }
+      end
+
       def self.read(entry)
         snapshot = Accounting::Flight.totals(entry.path)
         memory = ProcessMemory.read(entry.pid) if snapshot.state == :running

@@ -38,7 +38,7 @@ module Heapline
       def list
         @directory.prune
         @directory.look_into_containers
-        rows = Takeover.await(@directory.entries).map { |entry| KnownProcess.read(entry) }
+        rows = KnownProcess.all(Takeover.await(@directory.entries))
         list = ProcessList.new(directory: @directory.path, env: @env)
         json? ? list.render_json(rows, @out) : list.render(rows, @out)
       end

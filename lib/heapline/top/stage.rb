@@ -56,7 +56,7 @@ module Heapline
         end
 
         def list(directory, found, err, env)
-          rows = found.map { |match| Processes::KnownProcess.read(match.entry) }
+          rows = Processes::KnownProcess.all(found.map(&:entry))
           Processes::ProcessList.new(directory: directory.path, env: env).render(rows, err)
         end
       end

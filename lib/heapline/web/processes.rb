@@ -40,7 +40,7 @@ module Heapline
 
       # One Processes::KnownProcess for each of them.
       def rows
-        entries.map { |entry| Heapline::Processes::KnownProcess.read(entry) }
+        Heapline::Processes::KnownProcess.all(entries)
       end
 
       # The directory of flight files.
