@@ -88,8 +88,8 @@ module Heapline
       def rows(snapshot)
         return site_rows(@selection.of(snapshot.sites)) unless @by
 
-        names = snapshot.group_by(@by).to_h.invert
-        @selection.of(names.keys).map { |sum| { @by => text(names[sum]) }.merge(figures(sum)) }
+        names = names_of_sums(snapshot.groups(@by))
+        @selection.of(names.keys).lazy.map { |sum| { @by => text(names[sum]) }.merge(figures(sum)) }
       end
 
       def site_rows(sites)

@@ -15,6 +15,7 @@ module Heapline
         @selection = selection
       end
 
+      # Its rows, of which there may be many, are an Enumerator.
       def to_h(objects)
         { totals: plain(ObjectFigures::TOTALS, objects), (@by ? :groups : :sites) => rows(objects) }
       end
@@ -22,10 +23,16 @@ module Heapline
       private
 
       def rows(objects)
-        return @selection.of(objects.sites).map { |site| place(site).merge(plain(ObjectFigures::ALL, site)) } unless @by
+        return site_rows(@selection.of(objects.sites)) unless @by
 
-        names = objects.group_by(@by).to_h.invert
-        @selection.of(names.keys).map { |sum| { @by => text(names[sum]) }.merge(plain(ObjectFigures::ALL, sum)) }
+        names = names_of_sums(objects.groups(@by))
+        @selection.of(names.keys).lazy.map do |sum|
+          { @by => text(names[sum]) }.merge(plain(ObjectFigures::ALL, sum))
+        end
+      end
+
+      def site_rows(sites)
+        sites.lazy.map { |site| place(site).merge(plain(ObjectFigures::ALL, site)) }
       end
 
       def place(site)

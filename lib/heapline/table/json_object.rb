@@ -11,31 +11,44 @@ module Heapline
       private
 
       # Write `data` (Hash) and a line end to `io`. Output is ASCII, so that it acts on no terminal. A value that is an
-      # Enumerator is an array whose entries are made, and written, one after the other: there may be a million. A Proc
-      # writes its value itself.
+      # Enumerator, also in a Hash in it, is an array whose entries are made, and written, one after the other: there
+      # may be a million. A Proc writes its value itself.
       def write(data, io)
-        data.each_with_index do |(key, value), index|
-          io.write("#{index.zero? ? "{" : ","}\n  #{pretty(key.to_s, "  ")}: ")
-          case value
-          when Enumerator then write_entries(value, io)
-          when Proc then value.call(io)
-          else io.write(pretty(value, "  "))
-          end
-        end
-        io.write("\n}\n")
+        write_hash(data, io, "")
+        io.write("\n")
       end
 
-      def write_entries(entries, io)
+      def write_hash(data, io, indent)
+        inner = "#{indent}  "
+        data.each_with_index do |(key, value), index|
+          io.write("#{index.zero? ? "{" : ","}\n#{inner}#{pretty(key.to_s, inner)}: ")
+          case value
+          when Enumerator then write_entries(value, io, inner)
+          when Proc then value.call(io)
+          when Hash then value.empty? ? io.write(pretty(value, inner)) : write_hash(value, io, inner)
+          else io.write(pretty(value, inner))
+          end
+        end
+        io.write("\n#{indent}}")
+      end
+
+      def write_entries(entries, io, indent)
+        inner = "#{indent}  "
         count = 0
         entries.each do |entry|
-          io.write("#{(count += 1) == 1 ? "[" : ","}\n    #{pretty(entry, "    ")}")
+          io.write("#{(count += 1) == 1 ? "[" : ","}\n#{inner}#{pretty(entry, inner)}")
         end
-        io.write(count.zero? ? pretty([], "  ") : "\n  ]")
+        io.write(count.zero? ? pretty([], indent) : "\n#{indent}]")
       end
 
       # Lines but the first, and empty ones, begin with `indent`.
       def pretty(value, indent)
         JSON.pretty_generate(value, ascii_only: true).gsub(/\n(?!\n)/, "\n#{indent}")
+      end
+
+      # Groups (SiteCollection#groups) the other way round: the name of each sum.
+      def names_of_sums(groups)
+        groups.each_with_object({}.compare_by_identity) { |(name, sum), names| names[sum] = name }
       end
 
       # A name as valid UTF-8; nil stays nil.

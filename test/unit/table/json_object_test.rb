@@ -20,6 +20,17 @@ module Heapline
         assert_equal %({\n  "name": "\\\\xFF\\u00e9"\n}\n), io.string
       end
 
+      # There may be a million: none is kept, however deep they lie.
+      def test_rows_are_written_as_they_are_made
+        io = StringIO.new
+        written = []
+        rows = [{ a: "x\n\ny" }, {}, []].lazy.map { |row| row.tap { written << io.string.size } }
+        FORMAT.send(:write, { none: {}, objects: { totals: { live: 1 }, sites: rows }, groups: [].lazy }, io)
+        assert_equal "#{JSON.pretty_generate({ none: {}, objects: { totals: { live: 1 }, sites: rows.to_a },
+                                               groups: [] })}\n", io.string
+        assert_equal written.first(3).uniq, written.first(3)
+      end
+
       def test_times_are_utc
         assert_equal "2026-03-01T08:00:00.250000Z", FORMAT.send(:time, Time.new(2026, 3, 1, 9, 0, 0.25r, "+01:00"))
       end
