@@ -55,7 +55,8 @@ module Heapline
 
       # The one of `snapshots` from which `one` descends by forks, and which itself was forked from none of them.
       def self.root(one, snapshots)
-        parent = snapshots.find { |other| [one.forked_from, one.forked_from_ticks] == [other.pid, other.start_ticks] }
+        came_from = [one.forked_from, one.forked_from_ticks]
+        parent = snapshots.find { |other| came_from == [other.pid, other.start_ticks] }
         parent ? root(parent, snapshots - [one]) : one
       end
 
