@@ -44,8 +44,8 @@ module Heapline
         several ? :each : snapshots.first.baseline_kind
       end
 
-      # Those of `snapshots` that descend from `root` by forks, nearest first; Kin will do, too. With its ticks a process
-      # is no earlier or later one with the same pid.
+      # Those of `snapshots` that descend from `root` by forks, nearest first; Kin will do, too. With its ticks a
+      # process is no earlier or later one with the same pid.
       def self.descendants(root, snapshots)
         forked = snapshots.group_by { |one| [one.forked_from, one.forked_from_ticks] }
         found = [root]
