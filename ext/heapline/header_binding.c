@@ -174,7 +174,9 @@ VALUE rbhl_header_hash(const struct hl_flight_header *header) {
     put_process(hash, header);
     put_figures(hash, header);
     put_objects(hash, header);
-    rbhl_put(hash, "mapped_bytes", LL2NUM(header->mapped_bytes));
+    rbhl_put(hash, "large_bytes", LL2NUM(header->large_bytes));
+    rbhl_put(hash, "large_ruby_bytes", LL2NUM(header->large_ruby_bytes));
+    rbhl_put_number(hash, "space_bytes", header->space_bytes);
     rbhl_put(hash, "figures", asked_hash(&header->figures));
     rbhl_put(hash, "twin", twin_hash(&header->twin));
     rbhl_put(hash, "visit", visit_hash(&header->visit));

@@ -35,8 +35,10 @@ enum {
     FIRST_READINGS = 20
 };
 
+/* As an allocator has it, with its words before it. */
 struct block {
-    _Alignas(16) char bytes[USABLE];
+    _Alignas(16) size_t head[2];
+    char bytes[USABLE];
 };
 
 static int fd = -1;
@@ -97,13 +99,13 @@ static uint32_t some_site(uint64_t *random, int any) {
 }
 
 static void count(struct hl_lane *lane, uint32_t site) {
-    struct block block;
+    struct block block = {0};
     struct hl_trailer trailer = {0};
     if (!site) return;
     hl_lane_follow_and_answer(lane);
-    hl_lane_birth(lane, &block, USABLE, 16, hl_lane_place(lane, site), 0);
+    hl_lane_birth(lane, block.bytes, USABLE, 16, hl_lane_place(lane, site), 0);
     if (site % 3 == 0) return;
-    CHECK(hl_trailer_read(&block, USABLE, &trailer));
+    CHECK(hl_trailer_read(block.bytes, USABLE, &trailer));
     hl_lane_follow(lane);
     hl_lane_death(lane, &trailer);
 }

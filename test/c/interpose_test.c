@@ -70,7 +70,7 @@ static void line_has(unsigned line, uint64_t allocations, uint64_t bytes_allocat
 /* ---- blocks with a mapping of their own ---- */
 
 static int64_t mapped(void) {
-    return hl_flight.header->mapped_bytes;
+    return hl_flight.header->large_bytes;
 }
 
 static void blocks_with_a_mapping_of_their_own_are_counted(void) {
@@ -85,6 +85,27 @@ static void blocks_with_a_mapping_of_their_own_are_counted(void) {
     free(keep(malloc(100000))); /* of the heap */
     free(large);
     free(aligned);
+    CHECK_EQUAL(mapped(), before);
+}
+
+/* Also small ones, and by whom they are. */
+static void where_the_program_wants_mappings_for_small_blocks(void) {
+    begin();
+    if (!hl_real_chunked) check_skip("another allocator is below");
+    mallopt(M_MMAP_THRESHOLD, 32768);
+    while (!hl_real_mapped(keep(malloc(40000)))) continue; /* until the heap's end has no more room */
+    const int64_t before = mapped(), of_ruby = hl_flight.header->large_ruby_bytes;
+    void *block = keep(malloc(40000));
+    CHECK_EQUAL(mapped() - before, 40960);
+    block = realloc(block, 50000);
+    CHECK_EQUAL(mapped() - before, 53248);
+    CHECK_EQUAL(hl_flight.header->large_ruby_bytes - of_ruby, 53248);
+    free(block);
+    fake_ruby_pop();
+    block = keep(malloc(40000));
+    CHECK_EQUAL(mapped() - before, 40960);
+    CHECK_EQUAL(hl_flight.header->large_ruby_bytes, of_ruby);
+    free(block);
     CHECK_EQUAL(mapped(), before);
 }
 
@@ -539,6 +560,7 @@ static void freed_blocks_rest(void) {
 static const struct check_test tests[] = {
     {"freed_blocks_rest", freed_blocks_rest},
     {"blocks_with_a_mapping_of_their_own_are_counted", blocks_with_a_mapping_of_their_own_are_counted},
+    {"where_the_program_wants_mappings_for_small_blocks", where_the_program_wants_mappings_for_small_blocks},
     {"each_function_counts_what_was_asked_for", each_function_counts_what_was_asked_for},
     {"blocks_that_are_not_counted_have_what_was_asked_for", blocks_that_are_not_counted_have_what_was_asked_for},
     {"so_they_have_while_blocks_are_kept", so_they_have_while_blocks_are_kept},

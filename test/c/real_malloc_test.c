@@ -158,6 +158,17 @@ static void others_tell_theirs(void) {
     described_as("jemalloc 5.3.0");
 }
 
+/* Its functions lie in another object (here libc) than our malloc below. */
+static void another_that_is_loaded_too_is_not_taken_for_it(void) {
+    void *function;
+    hl_real_malloc = malloc_of_another;
+    fake_linker_set("mallctl", below_dlsym(RTLD_DEFAULT, "a64l"));
+    described_as("real_malloc_test");
+    fake_linker_set("mi_version", (void *)(uintptr_t)mi_version);
+    described_as("mimalloc 2.0.9");
+    CHECK(!hl_real_find("mallctl", &function) && hl_real_find("mi_version", &function));
+}
+
 static const struct check_test tests[] = {
     {"boot_blocks_lie_apart_and_aligned", boot_blocks_lie_apart_and_aligned},
     {"the_boot_arena_ends", the_boot_arena_ends},
@@ -169,5 +180,6 @@ static const struct check_test tests[] = {
     {"functions_of_two_allocators_are_refused", functions_of_two_allocators_are_refused},
     {"glibc_tells_its_version", glibc_tells_its_version},
     {"others_tell_theirs", others_tell_theirs},
+    {"another_that_is_loaded_too_is_not_taken_for_it", another_that_is_loaded_too_is_not_taken_for_it},
 };
 CHECK_MAIN(tests)

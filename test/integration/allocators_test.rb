@@ -52,6 +52,14 @@ class AllocatorsTest < Minitest::Test
     assert_exact(run, :jemalloc)
   end
 
+  # The one that malloc is bound to counts, not one that lies behind it.
+  def test_two_allocators
+    %i[tcmalloc mimalloc].permutation.to_a.push(%i[mimalloc jemalloc], %i[tcmalloc jemalloc]).each do |first, second|
+      run = flight(ruby(script("puts :ruby\n")), preload: preload(first) + preload(second))
+      assert_named(run.snapshot, first)
+    end
+  end
+
   private
 
   # The allocator's path as a list, or empty for glibc.

@@ -32,7 +32,7 @@ class FlightBuilder
     peak_bytes: [160, "q"], peak_ns: [168, "Q"], own_bytes: [176, "Q"], sites_refused: [184, "Q"],
     pages_refused: [192, "Q"], counts_lost: [200, "Q"], mismatches: [208, "Q"], ruby: [216, "a96"],
     allocator: [312, "a64"], command: [376, "a1024"], command_length: [1400, "L"], options: [1404, "a512"],
-    mapped_bytes: [1920, "q"], figures: [1928, "a632"], object_directory: [2560, "L"], objects_on: [2564, "L"],
+    large_bytes: [1920, "q"], figures: [1928, "a632"], object_directory: [2560, "L"], objects_on: [2564, "L"],
     object_rows: [2568, "L"], object_classes: [2572, "L"], objects_ns: [2576, "Q"], objects_allocated: [2584, "Q"],
     objects_freed: [2592, "Q"], objects_refused: [2600, "Q"], objects_untracked: [2608, "Q"],
     objects_mismatches: [2616, "Q"], objects_ractors: [2624, "Q"], objects_folds: [2632, "Q"], twin: [2640, "a160"],

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "account/inheritance.h"
+#include "flight/site_table.h"
 #include "heapline_core.h"
 #include "platform/own_memory.h"
 #include "platform/own_process.h"
@@ -395,6 +396,13 @@ int hl_lane_wait_for_all(void) {
     return 0;
 }
 
+void hl_lane_count_large_slow(int64_t bytes, uint32_t site) {
+    struct hl_flight_header *header = hl_flight.header;
+    __atomic_fetch_add(&header->large_bytes, bytes, __ATOMIC_RELAXED);
+    if (hl_site_record(site)->kind == HL_KIND_RUBY)
+        __atomic_fetch_add(&header->large_ruby_bytes, bytes, __ATOMIC_RELAXED);
+}
+
 /* By the records: what was inherited has no lane (show_inherited). */
 static void wipe_record(struct hl_lane_record *record) {
     for (struct hl_count_chunk *chunk = NULL; (chunk = hl_chunk_after(record, chunk));)
@@ -409,7 +417,8 @@ void hl_lane_begin_again(void) {
         hl_lane_counts_wipe_bases(&lane->counts);
         limit_publishing(lane);
     }
-    header->live_bytes = header->peak_bytes = header->mapped_bytes = peak_since = 0;
+    header->live_bytes = header->peak_bytes = header->large_ruby_bytes = peak_since = 0;
+    header->large_bytes = (int64_t)hl_real_tried;
     header->peak_ns = header->counts_lost = header->bytes_lost = 0;
     hl_lane_baseline(HL_BASELINE_START);
 }

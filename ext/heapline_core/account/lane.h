@@ -27,7 +27,7 @@
  *     strings, libraries, tags           all, once                             who meets them first
  *     hl_object_row, hl_object_class     all                                   the hooks, under the VM's lock (objects)
  *     header: live_bytes, peak_*         added to                              any owner, in hl_lane_publish
- *             mapped_bytes, *_lost …     added to                              who sees it
+ *             large_bytes, *_lost …      added to                              who sees it
  *             generation, gc_count       raised                                any owner, in hl_lane_turn
  *             baseline*                  set                                   who begins one (hl_lane_baseline)
  *             request, twin.asked        set; taken                            other processes; errand.c
@@ -187,9 +187,10 @@ void hl_lane_begin_again(void);
 /* Sums over all lanes and sites but the quiet ones. */
 void hl_lane_totals(uint64_t *bytes_allocated, uint64_t *bytes_freed);
 
-/* A block came with a mapping of so many bytes for itself, or (the negative of it) went. */
-HL_INLINE void hl_lane_count_mapped(size_t bytes) {
-    if (bytes) __atomic_fetch_add(&hl_flight.header->mapped_bytes, (int64_t)bytes, __ATOMIC_RELAXED);
+/* A large block of so many bytes (hl_real_large; 0: it is none) of a site came, or (the negative of it) went. */
+void hl_lane_count_large_slow(int64_t bytes, uint32_t site);
+HL_INLINE void hl_lane_count_large(size_t bytes, uint32_t site) {
+    if (HL_UNLIKELY(bytes)) hl_lane_count_large_slow((int64_t)bytes, site);
 }
 
 /* The site's counters; NULL where there is no room. */
@@ -250,7 +251,7 @@ HL_INLINE void hl_lane_birth(struct hl_lane *lane, void *block, size_t usable, s
     if (HL_UNLIKELY(usable - size >= HL_SLACK_ESCAPE + HL_TRAILER_SIZE) && !hl_real_mapped(block))
         __atomic_store_n(&hl_real_kept, 0, __ATOMIC_RELAXED);
     hl_trailer_write(block, usable, size, place.site, lane->birth);
-    if (HL_UNLIKELY(usable >= HL_MAPPED_LEAST)) hl_lane_count_mapped(hl_real_mapped(block));
+    hl_lane_count_large(hl_real_large(block, usable), place.site);
 }
 
 /* The age of a block that was born up to `ticks_known` ticks ago; 0: it has to be sought. Where another tick took over

@@ -15,6 +15,7 @@ HL_FAMILY(HL_DEFINE)
 char hl_boot_arena[HL_BOOT_BYTES] __attribute__((aligned(16)));
 static size_t boot_used;
 uint32_t hl_real_chunked;
+size_t hl_real_tried;
 HL_HOT uint32_t hl_real_kept;
 
 /* Each block is preceded by its size, as a word of glibc's that no block of the heap has; nothing is ever given back.
@@ -43,6 +44,12 @@ static void *object_of(void *function) {
     return function && dladdr(function, &info) ? info.dli_fbase : NULL;
 }
 
+static void leave_mapped(void *block) {
+    const size_t mapped = block ? hl_real_mapped(block) : 0;
+    hl_real_tried += mapped;
+    if (!mapped) hl_real_free(block);
+}
+
 /* Does reading the header give what malloc_usable_size says, for small, large and mapped blocks, whole and moved? Those
  * with a mapping of their own stay, untouched: from the first that is freed glibc learns to take such sizes from its
  * heap, and the program's memory would be laid out in another way than without us. */
@@ -55,8 +62,8 @@ static int sizes_lie_in_chunks(uint32_t way) {
         if (!plain || !moved || hl_real_usable(plain) != hl_real_malloc_usable_size(plain) ||
             hl_real_usable(moved) != hl_real_malloc_usable_size(moved))
             same = 0;
-        if (plain && !hl_real_mapped(plain)) hl_real_free(plain);
-        if (moved && !hl_real_mapped(moved)) hl_real_free(moved);
+        leave_mapped(plain);
+        leave_mapped(moved);
     }
     return same;
 }
@@ -99,6 +106,15 @@ int hl_find_below(const char *name, void *function) {
     return found != NULL;
 }
 
+int hl_real_find(const char *name, void *function) {
+    void *found, *malloc_function;
+    memcpy(&malloc_function, &hl_real_malloc, sizeof(malloc_function));
+    hl_find_below(name, &found);
+    if (object_of(found) != object_of(malloc_function)) found = NULL;
+    memcpy(function, &found, sizeof(found));
+    return found != NULL;
+}
+
 /* All are found before one is in its place: dlsym itself may allocate. */
 int hl_real_resolve(void) {
 #define HL_FIND(type, name, parameters, arguments)                                                                     \
@@ -133,7 +149,7 @@ static int describe_jemalloc(char *name, size_t size) {
     int (*mallctl)(const char *, void *, size_t *, void *, size_t);
     const char *version = NULL;
     size_t length = sizeof(version);
-    if (!hl_find_below("mallctl", &mallctl)) return 0;
+    if (!hl_real_find("mallctl", &mallctl)) return 0;
     if (mallctl("version", &version, &length, NULL, 0) || !version) version = "";
     /* "5.3.0-0-g54eaed1d…": the part up to the first dash names the release. */
     hl_text(name, size, "jemalloc %.*s", (int)strcspn(version, "-"), version);
@@ -144,7 +160,7 @@ static int describe_tcmalloc(char *name, size_t size) {
     const char *(*version)(int *, int *, const char **);
     int major = 0, minor = 0;
     const char *patch = "";
-    if (!hl_find_below("tc_version", &version)) return 0;
+    if (!hl_real_find("tc_version", &version)) return 0;
     version(&major, &minor, &patch);
     hl_text(name, size, "tcmalloc %d.%d%s", major, minor, patch ? patch : "");
     return 1;
@@ -152,7 +168,7 @@ static int describe_tcmalloc(char *name, size_t size) {
 
 static int describe_mimalloc(char *name, size_t size) {
     int (*version)(void);
-    if (!hl_find_below("mi_version", &version)) return 0;
+    if (!hl_real_find("mi_version", &version)) return 0;
     int number = version();
     if (number >= 10000) /* since 3.x and late 2.x: major * 10000 + minor * 100 + patch */
         hl_text(name, size, "mimalloc %d.%d.%d", number / 10000, number / 100 % 100, number % 100);

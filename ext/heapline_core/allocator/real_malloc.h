@@ -34,6 +34,10 @@ int hl_real_resolve(void);
  * means to the program. */
 int hl_find_below(const char *name, void *function);
 
+/* The same, if it lies in the object that our malloc below lies in: functions of another allocator that is loaded too
+ * know nothing of its blocks. */
+int hl_real_find(const char *name, void *function);
+
 /* 1 where we were loaded into a process that ran already (dlopen), 0 where we were there from its start (preloaded). */
 int hl_loaded_late(void);
 
@@ -51,6 +55,9 @@ size_t hl_boot_size(const void *block);
 enum { HL_NOT_CHUNKED, HL_CHUNKED, HL_CHUNKED_2_43 };
 extern uint32_t hl_real_chunked HL_HIDDEN;
 
+/* Bytes of the mappings of glibc's that trying has left. */
+extern size_t hl_real_tried HL_HIDDEN;
+
 /* In the word before a block of glibc's: the block has a mapping for itself. Those of the boot arena say so too. */
 enum { HL_CHUNK_FLAGS = 7, HL_CHUNK_MAPPED = 2 };
 
@@ -67,8 +74,8 @@ HL_INLINE size_t hl_real_usable(void *block) {
     return HL_UNLIKELY(word & HL_CHUNK_MAPPED) && hl_real_chunked == HL_CHUNKED ? size - sizeof(size_t) : size;
 }
 
-/* Smaller blocks do not get a mapping of their own, unless M_MMAP_THRESHOLD was set very low. */
-enum { HL_MAPPED_LEAST = 65536 };
+/* From here on a block is large: its pages may never be touched, but for the first and the last. */
+enum { HL_LARGE_LEAST = 65536 };
 
 /* Bytes of the mapping that this block has for itself, in glibc; else 0. Before its header of two words may lie what
  * alignment left unused: the first word tells how much. */
@@ -77,6 +84,13 @@ HL_INLINE size_t hl_real_mapped(const void *block) {
     if (!hl_real_chunked || !(header[1] & HL_CHUNK_MAPPED)) return 0;
     const size_t size = (header[1] & ~(size_t)HL_CHUNK_FLAGS) + header[0];
     return hl_real_chunked == HL_CHUNKED ? size : size + 2 * sizeof(size_t);
+}
+
+/* What counts of a block as a large one: in glibc its mapping, be it small (M_MMAP_THRESHOLD), and nothing where it
+ * lies in a heap; with another allocator its usable bytes, from HL_LARGE_LEAST on. */
+HL_INLINE size_t hl_real_large(const void *block, size_t usable) {
+    if (HL_LIKELY(hl_real_chunked)) return hl_real_mapped(block);
+    return HL_UNLIKELY(usable >= HL_LARGE_LEAST) ? usable : 0;
 }
 
 HL_INLINE int hl_boot_owns(const void *block) {

@@ -279,7 +279,7 @@ struct hl_figures {
     uint64_t live_slot_bytes;
 
     uint64_t allocator_ns;
-    uint64_t resident_bytes;   /* what it takes for resident of its memory; glibc does not tell, see mapped_bytes */
+    uint64_t resident_bytes;   /* what it takes for resident of its memory; glibc does not tell, see large_bytes */
     uint64_t free_bytes;       /* freed and not given back */
     uint64_t metadata_bytes;   /* its own */
     uint64_t returnable_bytes; /* whole pages in what is free */
@@ -409,8 +409,8 @@ struct hl_flight_header {
     char allocator[64]; /* below: "glibc 2.36", "jemalloc 5.3.0" … */
     char command[1024]; /* /proc/self/cmdline, NUL-separated, cut */
     uint32_t command_length;
-    char options[512];    /* HEAPLINE as it was understood */
-    int64_t mapped_bytes; /* of live blocks that glibc gave mappings of their own */
+    char options[512];   /* HEAPLINE as it was understood */
+    int64_t large_bytes; /* of large live blocks (hl_real_large); glibc: of their mappings */
     struct hl_figures figures;
 
     uint32_t object_directory; /* page number; 0: objects were never accounted */
@@ -457,6 +457,10 @@ struct hl_flight_header {
     /* Of a process that was not preloaded: names of the libraries that call another allocator than the one below us,
      * and so are not counted, parted by newlines, cut. */
     char uncovered[512];
+
+    int64_t large_ruby_bytes; /* of `large_bytes`: allocated by Ruby lines */
+    uint64_t space_bytes; /* one of the allocator's figures: addresses that it has, of memory that it keeps given back
+                           * too; 0: it does not tell, or was not asked */
 };
 
 enum hl_attribution {

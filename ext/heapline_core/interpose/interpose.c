@@ -176,7 +176,7 @@ HL_INLINE void death(void *block, size_t usable, uintptr_t caller, const struct 
     struct hl_lane *lane = thread->lane;
     if (event) record_death(event, block, caller, trailer);
     if (HL_UNLIKELY(trailer->watched)) hl_location_forget(block, usable);
-    if (HL_UNLIKELY(usable >= HL_MAPPED_LEAST)) hl_lane_count_mapped(-hl_real_mapped(block));
+    hl_lane_count_large(-hl_real_large(block, usable), trailer->site);
     hl_trailer_erase(block, usable);
     if (HL_UNLIKELY(!lane)) {
         death_slow(thread, *trailer);
@@ -310,9 +310,9 @@ static void *reallocated_to_nothing(void *block, uintptr_t caller, struct way wa
 }
 
 /* Count the end of what was `block`; its record is in `trailer`. */
-HL_INLINE void moved_away(const void *block, size_t usable, size_t mapped, const struct hl_trailer *trailer) {
+HL_INLINE void moved_away(const void *block, size_t usable, size_t large, const struct hl_trailer *trailer) {
     if (HL_UNLIKELY(trailer->watched)) hl_location_forget(block, usable);
-    hl_lane_count_mapped(-mapped);
+    hl_lane_count_large(-large, trailer->site);
     if (HL_LIKELY(hl_thread.lane != NULL)) {
         hl_lane_follow(hl_thread.lane);
         hl_lane_death(hl_thread.lane, trailer);
@@ -341,7 +341,7 @@ HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct w
     const size_t usable = usable_of(block, way.tail);
     const int ours = hl_trailer_take(block, usable, &trailer);
     const uint64_t word = ours ? hl_trailer_load(block, usable) : 0;
-    const size_t mapped = HL_UNLIKELY(usable >= HL_MAPPED_LEAST) ? hl_real_mapped(block) : 0;
+    const size_t large = hl_real_large(block, usable);
     if (HL_UNLIKELY(ours && way.tail)) hl_block_clear(block);
     if (way.event && ours) record_death(HL_EVENT_REALLOC_FROM, block, caller, &trailer);
     if (ours) hl_trailer_erase(block, usable);
@@ -354,7 +354,7 @@ HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct w
     }
     if (HL_UNLIKELY(ours && way.tail)) hl_block_wipe(moved, trailer.size, size);
     if (ours)
-        moved_away(block, usable, mapped, &trailer);
+        moved_away(block, usable, large, &trailer);
     else if (hl_started_late)
         older_goes(block, usable);
     if (HL_LIKELY(!way.tail && !way.event)) return born_elsewhere(moved, size, caller);

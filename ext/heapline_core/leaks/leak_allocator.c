@@ -117,8 +117,7 @@ void hl_allocator_memory_prepare(void) {
     int (*to_mib)(const char *, size_t *, size_t *);
     size_t count = sizeof(jemalloc.mib) / sizeof(*jemalloc.mib);
     void *query;
-    if (hl_real_chunked || !hl_find_below("mallctlnametomib", &to_mib) || !hl_find_below("mallctlbymib", &query))
-        return;
+    if (hl_real_chunked || !hl_real_find("mallctlnametomib", &to_mib) || !hl_real_find("mallctlbymib", &query)) return;
     if (to_mib("experimental.utilization.batch_query", jemalloc.mib, &count) || count != 3) return;
     memcpy(&jemalloc.by_mib, &query, sizeof(query));
 }
@@ -169,7 +168,7 @@ int hl_allocator_memory_begin(struct hl_roots *roots) {
 
 size_t hl_allocator_memory_room(const struct hl_graph *graph, const struct hl_roots *roots) {
     size_t room = 3 * roots->mapping_count;
-    for (uint32_t number = 0; number < graph->count; number++) room += graph->sizes[number] >= HL_MAPPED_LEAST;
+    for (uint32_t number = 0; number < graph->count; number++) room += graph->sizes[number] >= HL_LARGE_LEAST;
     for (uintptr_t region = 0; region < HL_REGIONS; region++)
         if (hl_block_regions[region]) room += HL_REGION_BYTES / PAGE;
     return room;
@@ -178,7 +177,7 @@ size_t hl_allocator_memory_room(const struct hl_graph *graph, const struct hl_ro
 static void tell_large_blocks(const struct telling *telling) {
     for (uint32_t number = 0; number < telling->graph->count; number++) {
         const uintptr_t begin = telling->graph->begins[number];
-        if (telling->graph->sizes[number] >= HL_MAPPED_LEAST)
+        if (telling->graph->sizes[number] >= HL_LARGE_LEAST)
             telling->each(telling->context, begin - 2 * sizeof(size_t), begin + hl_real_usable((void *)begin));
     }
 }

@@ -87,7 +87,7 @@ HL_COLD void hl_block_wipe_pages(void *block, size_t from, size_t to);
 /* Fresh memory is zero while blocks are kept: what its earlier owner left there would look like references. */
 HL_INLINE void hl_block_wipe(void *block, size_t from, size_t to) {
     if (from >= to) return;
-    if (HL_LIKELY(to < HL_MAPPED_LEAST))
+    if (HL_LIKELY(to < HL_LARGE_LEAST))
         memset((char *)block + from, 0, to - from);
     else
         hl_block_wipe_pages(block, from, to);

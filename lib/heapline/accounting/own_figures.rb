@@ -20,9 +20,14 @@ module Heapline
     # metadata_bytes::    of the allocator itself
     # returnable_bytes::  what `heapline trim` could give back, as the allocator sees it
     # arenas::            Array of Arena, glibc only
+    # space_bytes::       of the allocator's addresses, what it keeps given back too; glibc: as resident_bytes
+    # large_bytes, large_ruby_bytes:: of live blocks so large that much of them may never have been touched, by
+    #                     heapline's count at any time: glibc: as resident_bytes, others: of 64 KiB or more; of these,
+    #                     by Ruby lines
     # trimmed_at, trim_before_bytes, trim_after_bytes:: Time of the last trim, RSS before and after it
     OwnFigures = Struct.new(:objects_at, :heap_pages, :heap_page_bytes, :live_slots, :free_slots, :live_slot_bytes,
                             :allocator_at, :resident_bytes, :free_bytes, :metadata_bytes, :returnable_bytes, :arenas,
+                            :space_bytes, :large_bytes, :large_ruby_bytes,
                             :trimmed_at, :trim_before_bytes, :trim_after_bytes, keyword_init: true) do
       include Frozen
 
@@ -47,8 +52,10 @@ module Heapline
       def recent(now)
         return self unless allocator_at && now - allocator_at > VALID
 
-        self.class.new(**to_h, allocator_at: nil, free_bytes: nil, metadata_bytes: nil, returnable_bytes: nil,
-                               arenas: [].freeze, resident_bytes: arenas.empty? ? nil : resident_bytes)
+        mapped = arenas.empty? ? nil : resident_bytes
+        forgotten = ALLOCATOR.to_h { |figure| [figure, nil] }
+        self.class.new(**to_h, **forgotten, allocator_at: nil, arenas: [].freeze, resident_bytes: mapped,
+                                            space_bytes: mapped)
       end
 
       class << self
@@ -56,7 +63,10 @@ module Heapline
         def of(raw)
           asked = raw[:figures]
           known = [group(asked, :objects, OBJECTS), group(asked, :allocator, ALLOCATOR)].reduce(:merge)
-          known[:resident_bytes] = [raw[:mapped_bytes], 0].max if raw[:allocator].start_with?("glibc")
+          large, ruby = raw.values_at(:large_bytes, :large_ruby_bytes).map { |bytes| [bytes, 0].max }
+          known.update(large_bytes: large, large_ruby_bytes: [ruby, large].min)
+          known[:space_bytes] = raw[:space_bytes] if known[:allocator_at] && raw[:space_bytes].positive?
+          known[:resident_bytes] = known[:space_bytes] = large if raw[:allocator].start_with?("glibc")
           arenas = asked[:arenas].map { |system, free| Arena.new(system, free).freeze }.freeze
           new(**known, **trim(asked), arenas: arenas)
         end

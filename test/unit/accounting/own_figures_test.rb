@@ -26,7 +26,7 @@ module Heapline
 
       def test_from_a_flight_file
         found = figures(objects: [1_500_000_000, 10, 16_384, 300, 100, 12_000], said: [2, UNTOLD, 5, UNTOLD, 4],
-                        arenas: [[100, 10], [200, 20]], trim: [3, 7, 6], mapped_bytes: 4096, allocator: "glibc 2.36")
+                        arenas: [[100, 10], [200, 20]], trim: [3, 7, 6], large_bytes: 4096, allocator: "glibc 2.36")
         assert_equal [Time.at(0, 1_500_000_000, :nsec), 300, 100, 12_000],
                      found.to_h.values_at(:objects_at, :live_slots, :free_slots, :live_slot_bytes)
         assert_equal 163_840, found.heap_bytes
@@ -39,9 +39,9 @@ module Heapline
       # glibc's large blocks heapline counts itself; of any other allocator nothing is known until it was asked.
       def test_never_asked
         assert_nil figures.objects_at
-        assert_equal 4096, figures(mapped_bytes: 4096, allocator: "glibc 2.36").resident_bytes
+        assert_equal 4096, figures(large_bytes: 4096, allocator: "glibc 2.36").resident_bytes
         assert_nil figures(allocator: "jemalloc 5.3.0").resident_bytes
-        assert_equal 0, figures(mapped_bytes: -5, allocator: "glibc 2.36").resident_bytes
+        assert_equal 0, figures(large_bytes: -5, allocator: "glibc 2.36").resident_bytes
       end
 
       def test_what_nobody_asked_is_not_known
