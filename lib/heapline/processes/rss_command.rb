@@ -57,8 +57,14 @@ module Heapline
       end
 
       def render(snapshot, ledger)
-        report = json? ? LedgerJson.new : LedgerText.new(parts: parts?, env: @env)
-        report.render(snapshot, ledger, @out)
+        text = LedgerText.new(parts: parts?, env: @env, arenas_limited: arenas_limited?(snapshot.pid))
+        (json? ? LedgerJson.new : text).render(snapshot, ledger, @out)
+      end
+
+      def arenas_limited?(pid)
+        File.binread("/proc/#{pid}/environ").match?(/(\A|\0)(MALLOC_ARENA_MAX|GLIBC_TUNABLES=[^\0]*arena_max)=/n)
+      rescue SystemCallError
+        false
       end
     end
 
@@ -69,9 +75,11 @@ module Heapline
       WORTH = 500_000 # bytes that are worth a word
       AGE = 10 # seconds from which on the object heap's figures are said to be old
 
-      # parts: each line's parts too. now: Time that ages are counted to.
-      def initialize(parts: false, env: ENV, now: Time.now)
+      # parts: each line's parts too. arenas_limited: does the process's environment say how many arenas glibc may have?
+      # now: Time that ages are counted to.
+      def initialize(parts: false, env: ENV, arenas_limited: false, now: Time.now)
         @parts = parts
+        @arenas_limited = arenas_limited
         @env = env
         @now = now
       end
@@ -161,11 +169,11 @@ module Heapline
 
       def arenas(ledger)
         _, *others = ledger.figures.arenas
-        free = others.sum(&:free_bytes)
-        return nil if free < WORTH
+        free = [others.sum(&:free_bytes), ledger[:malloc_held].bytes].min
+        return nil if free < WORTH || others.size < 2 || @arenas_limited
 
-        "#{Units.bytes(free)} are free in #{others.size} arenas besides the main one: MALLOC_ARENA_MAX=2 can save " \
-          "that much at most."
+        "#{others.size} arenas besides the main one have free memory: MALLOC_ARENA_MAX=2 can save " \
+          "#{Units.bytes(free)} at most."
       end
 
       # Text as indented lines that fit.

@@ -67,7 +67,9 @@ module Heapline
       include Snapshots
 
       NOW = Time.at(1_800_000_013)
-      ARENAS = [[9_000_000, 1_000_000], [3_000_000, 2_000_000]].map { |two| Accounting::OwnFigures::Arena.new(*two) }
+      ARENAS = [[9_000_000, 1_000_000], [3_000_000, 1_500_000], [1_000_000, 500_000]].map do |two|
+        Accounting::OwnFigures::Arena.new(*two)
+      end
 
       def told(**more)
         Accounting::OwnFigures.new(objects_at: NOW, heap_pages: 100, heap_page_bytes: 16_384, live_slots: 3,
@@ -75,12 +77,13 @@ module Heapline
                                    live_slot_bytes: 12_000, arenas: [], resident_bytes: 1_000_000, **more)
       end
 
-      def shown(name: "ruby31_threads", columns: 100, env: {}, parts: false, figures: told, **attributes)
+      def shown(name: "ruby31_threads", columns: 100, env: {}, parts: false, limited: false, figures: told,
+                **attributes)
         here = leaky.with(allocator: "glibc 2.36", figures: figures, **attributes)
         ledger = Ledger.new(here, MemoryMap.parse(recorded(name)), drill: parts)
         io = StringIO.new
         surroundings = { "COLUMNS" => columns.to_s, "LANG" => "C.UTF-8" }.merge(env)
-        LedgerText.new(parts: parts, env: surroundings, now: NOW).render(here, ledger, io)
+        LedgerText.new(parts: parts, env: surroundings, arenas_limited: limited, now: NOW).render(here, ledger, io)
         io.string
       end
 
@@ -122,10 +125,20 @@ module Heapline
 
       def test_what_would_help
         found = told(arenas: ARENAS, returnable_bytes: 8_000_000, free_bytes: 3_000_000, allocator_at: NOW)
-        text = shown(figures: found, columns: 200)
+        text = shown(figures: found, columns: 200, sites: [])
         assert_match(/heapline trim 4711 can give back 8\.00 MB \(at most 8\.00 MB\)/, text)
-        assert_match(/2\.00 MB are free in 1 arenas besides the main one/, text)
+        assert_match(/  2 arenas besides the main one have free memory: MALLOC_ARENA_MAX=2 can save 2\.00 MB at/, text)
         refute_match(/trim|arenas/, shown)
+      end
+
+      # One arena besides the main one is what MALLOC_ARENA_MAX=2 allows; more than is held cannot be saved.
+      def test_advice_about_arenas_that_would_not_help
+        refute_match(/arenas besides/, shown(figures: told(arenas: ARENAS.first(2), allocator_at: NOW), sites: []))
+        found = told(arenas: ARENAS, allocator_at: NOW)
+        refute_match(/arenas besides/, shown(figures: found, sites: [], limited: true))
+        large = [*ARENAS, Accounting::OwnFigures::Arena.new(90_000_000, 80_000_000)]
+        text = shown(figures: told(arenas: large, allocator_at: NOW), columns: 200, sites: [])
+        assert_equal text[/freed but held +(\S+ MB)/, 1], text[/can save (\S+ MB) at most/, 1] || "no advice"
       end
 
       def test_memory_that_was_never_touched
