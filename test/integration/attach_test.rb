@@ -128,6 +128,15 @@ class AttachTest < Minitest::Test
     ends_as_it_would(told)
   end
 
+  def test_an_allocator_that_does_not_tell_what_is_in_use
+    library = Dir["/usr/lib/*/libmimalloc.so.2*"].first || skip("libmimalloc is not installed")
+    file = program_that("")
+    told = start_ready(file, command: ["env", "LD_PRELOAD=#{library}", RbConfig.ruby, file])
+    assert_match(/: paused \d+\.\d ms; what was there before has no line; next: /, session(told).attach({}))
+    session(told).detach
+    ends_as_it_would(told)
+  end
+
   # A master and its workers, of which one is stopped and one is forked later. Each keeps a string at its start, and one
   # when a signal comes.
   FAMILY = <<~'RUBY'

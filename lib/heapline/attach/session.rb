@@ -145,8 +145,8 @@ module Heapline
 
       def older
         found = header or raise Errno::ESRCH
-        bytes = found[:older_bytes] ? "#{Units.bytes(found[:older_bytes])} were" : "what was"
-        "#{bytes} there before and #{found[:older_bytes] ? "have" : "has"} no line"
+        bytes = found[:older_bytes] or return "what was there before has no line"
+        "#{Units.bytes(bytes)} were there before and have no line"
       end
 
       def frames
