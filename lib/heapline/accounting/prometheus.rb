@@ -59,7 +59,8 @@ module Heapline
                    memory(:pss_bytes)),
         Metric.new("swap", :gauge, "bytes", "Memory of the process that is swapped out.", memory(:swap_bytes)),
         Metric.new("peak_live", :gauge, "bytes", "The most bytes that were live at a time.", total(:peak_bytes)),
-        Metric.new("own", :gauge, "bytes", "Private memory of heapline itself.", total(:own_bytes)),
+        Metric.new("own", :gauge, "bytes", "What heapline took for caches and tables, without the flight file; a " \
+                                           "part of all that it has resident.", total(:own_bytes)),
         Metric.new("gcs", :counter, nil, "Runs of Ruby's garbage collector.", total(:gc_count)),
         *Figures::SiteFigures::ALL.select(&:metric).map { |figure| Metric.of(figure, total(figure.figure)) }
       ].freeze
