@@ -21,9 +21,9 @@ module Heapline
       loop { String.new(capacity: 4_000); sleep 0.01 }
     RUBY
 
-    # An allocator other than glibc's, where a test wants one.
+    # With what a test wants besides: another allocator than glibc's, a setting.
     def environment(**more)
-      @preload ? super(LD_PRELOAD: @preload, **more) : super
+      super(**@wanted.to_h, **more)
     end
 
     def lines_of(pid, *options)
@@ -97,6 +97,50 @@ module Heapline
       assert_explained lines
     end
 
+    MMAP = <<~RUBY
+      require "fiddle"
+      types = [Fiddle::TYPE_SIZE_T, Fiddle::TYPE_SIZE_T, *[Fiddle::TYPE_INT] * 3, Fiddle::TYPE_LONG]
+      map = Fiddle::Function.new(Fiddle.dlopen(nil)["mmap"], types, Fiddle::TYPE_VOIDP)
+      mapped = map.call(0, 80_000_000, 3, 0x22, -1, 0)
+      text = "x" * 1_000_000
+      80.times { |i| mapped[i * text.size, text.size] = text }
+      KEPT = Array.new(10) { Fiddle.malloc(50_000_000) }
+    RUBY
+
+    # Memory of another's does not count as the blocks of malloc's that nobody has touched.
+    [nil, "libjemalloc.so.2"].each do |library|
+      define_method("test_memory_of_anothers_over_#{library || "glibc"}") do
+        skip "#{library} is not installed" if library && Dir["/usr/lib/*/#{library}"].empty?
+        @wanted = { LD_PRELOAD: library } if library
+        lines, = ledger(MMAP)
+        assert_operator lines[:malloc_ruby], :<, 10 * MB
+        assert_in_delta 80 * MB, lines[:remainder], 5 * MB
+        assert_operator lines[:other], :<, 6 * MB
+        assert_operator @report["untouched_bytes"], :>, 400 * MB
+      end
+    end
+
+    # A large buffer that nobody has touched takes nothing from what others have.
+    def test_a_buffer_that_was_never_touched
+      strings = "STRINGS = Array.new(2000) { 'x' * 10_000 }\n"
+      buffer = "BUFFER = String.new(capacity: 300_000_000)\n"
+      without, with = [strings, buffer + strings].map { |source| ledger(source).first }
+      without.each { |key, bytes| assert_in_delta bytes, with[key], MB, key }
+    end
+
+    # All of it was written, and all of it is in mappings of its own.
+    def test_small_blocks_in_mappings_of_their_own
+      @wanted = { MALLOC_MMAP_THRESHOLD_: "32768" }
+      lines, = ledger(<<~RUBY)
+        require "fiddle"
+        KEPT = Array.new(1000) { Fiddle::Pointer.new(Fiddle.malloc(40_000)) }
+        KEPT.each { |block| block[0, 40_000] = "x" * 40_000 }
+      RUBY
+      assert_operator lines[:malloc_ruby], :>, 40 * MB
+      assert_operator @report["untouched_bytes"], :<, 4 * MB
+      assert_explained lines
+    end
+
     # Of ten blocks in a row nine are freed: the pages between those that stay can be given back.
     HOLES = <<~RUBY
       KEPT = Thread.new { Array.new(20_000) { String.new("x" * 12_000) }.each_slice(10).map(&:first) }.value
@@ -145,7 +189,7 @@ module Heapline
     %w[libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2.0].each do |library|
       define_method("test_blocks_of_#{library[/lib([a-z]+)/, 1]}") do
         skip "#{library} is not installed" if Dir["/usr/lib/*/#{library}"].empty?
-        @preload = library
+        @wanted = { LD_PRELOAD: library }
         lines, = ledger(BLOCKS)
         assert_operator lines[:malloc_ruby], :>, 100 * MB
         assert_operator @report["figures"]["resident_bytes"], :>, 90 * MB

@@ -67,18 +67,20 @@ module Heapline
       def amounts(snapshot, parts, drill)
         objects = objects(parts.bytes(:anonymous))
         rest = parts.bytes(:anonymous) - objects.sum { |_, amount| amount.values.sum }
-        malloc = MallocMemory.new(@figures, parts, snapshot, rest, drill: drill)
+        young = young_arrays(snapshot, parts, rest)
+        malloc = MallocMemory.new(@figures, parts, snapshot, rest - young.bytes,
+                                  elsewhere: young.gaps.sum, drill: drill)
         @returnable_bytes = malloc.returnable
         @untouched_bytes = malloc.untouched
         @transient_bytes = malloc.transient
-        transient = transient(snapshot, parts, malloc.unclaimed)
         others = %i[stacks jit code other heapline].to_h { |kind| [kind, mapped(parts[kind])] }
-        others[:other]["Ruby's transient heap"] = transient
+        others[:other][young.name] = young.bytes
         others[:heapline].update(malloc.records)
         others[:jit].update(malloc.jit.transform_keys { |name| "malloc #{name}" })
         others.merge(objects, malloc_ruby: malloc.ruby, malloc_native: malloc.native, malloc_older: malloc.older,
                               malloc_held: malloc.held,
-                              remainder: { "anonymous memory" => malloc.unclaimed - transient })
+                              remainder: { "anonymous memory" => malloc.unclaimed,
+                                           "large blocks of malloc" => malloc.shared })
       end
 
       # The object heap's pages are anonymous memory; what of them is swapped out is not there to be counted.
@@ -88,13 +90,10 @@ module Heapline
         { objects_live: { "live slots" => live }, objects_free: { "free slots, page headers" => heap - live } }
       end
 
-      # Ruby 3.1 keeps the contents of young arrays in one mapping of 32 MiB. Nothing tells which one it is: in such a
-      # one, memory that no one claims is taken for it. (In 3.2 malloc has it.)
-      def transient(snapshot, parts, unclaimed)
-        return 0 unless snapshot.ruby.to_s.start_with?("ruby 3.1.")
-
-        large = parts[:anonymous].select { |part| part.name == "large" }.sum(&:bytes)
-        [unclaimed, large, MemoryParts::LARGE].min
+      # Ruby 3.1 has its transient heap in a mapping of its own (in 3.2 malloc has it): of the rest at most so much.
+      def young_arrays(snapshot, parts, rest)
+        found = parts.transient_heap if snapshot.ruby.to_s.start_with?("ruby 3.1.")
+        found && found.bytes <= rest ? found : MemoryParts::Part.new(MemoryParts::TRANSIENT, 0, [])
       end
 
       def line(key, name, amounts)

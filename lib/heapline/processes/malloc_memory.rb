@@ -7,9 +7,10 @@ module Heapline
     # The resident memory of the allocator, divided: what lives, heapline's records on the blocks, and what is held,
     # which is the rest. Frozen; each figure is a Hash of name => bytes, none of them below 0.
     #
-    # Live bytes are what was given out; where the program has not touched them they are not resident. Nothing tells
-    # whose those are, so each line and each library gives up the same part of its bytes; but before them Ruby 3.2's
-    # transient heap, one block of which little is touched.
+    # Live bytes are what was given out; where the program has not touched them they are not resident. No one tells
+    # which blocks those are, but they are large: the end of each block is written. So a kind of lines has at least what
+    # it has without its large blocks, and what the other kinds' large blocks cannot have; what remains is `shared`. And
+    # of anonymous memory the allocator has at least its addresses less all that is not resident.
     class MallocMemory
       # heapline keeps a record of so many bytes on each live block.
       RECORD = 8
@@ -22,26 +23,30 @@ module Heapline
       # Where all that lives is of sites that were not read.
       OTHERS = Places::Location.new(special: "(other sites)")
 
-      # ruby, jit, native: what is resident of live blocks. untouched: bytes of live blocks that are not, at least so
-      # many. transient: of these, the transient heap's.
+      # ruby, jit, native: what is resident of live blocks, at least; shared: of large ones, whose is not known.
+      # untouched: bytes of live blocks that are not, at least so many. transient: of these, the transient heap's.
       # records: heapline's. older: blocks from before the counting. held: see `held_parts`. unclaimed: bytes of
-      # anonymous memory that are not the allocator's either.
+      # anonymous memory that are not surely the allocator's either.
       # returnable: what trimming could give back, a Range of bytes, or nil. Free pages that are not resident give
       # nothing; what is not resident may be of live blocks instead: hence the least and the most.
-      attr_reader :ruby, :jit, :native, :records, :untouched, :transient, :older, :held, :unclaimed, :returnable
+      attr_reader :ruby, :jit, :native, :shared, :records, :untouched, :transient, :older, :held, :unclaimed,
+                  :returnable
 
-      # anonymous_bytes: resident anonymous memory that is not known to be anything else. drill: name gems, libraries.
-      def initialize(figures, parts, snapshot, anonymous_bytes, drill: false)
+      # anonymous_bytes: resident anonymous memory that is not known to be anything else; elsewhere: bytes of anonymous
+      # memory that are not resident and not the allocator's. drill: name gems, libraries.
+      def initialize(figures, parts, snapshot, anonymous_bytes, elsewhere: 0, drill: false)
         @figures = figures
         @system = figures.arenas.sum(&:system_bytes)
-        claimed = [figures.resident_bytes || anonymous_bytes, anonymous_bytes].min
-        @resident = parts.bytes(:heap) + parts.bytes(:arenas) + claimed
+        @mapped = snapshot.allocator.to_s.start_with?("glibc") ? figures.resident_bytes : nil
+        heap = parts.bytes(:heap) + parts.bytes(:arenas)
+        most = [figures.resident_bytes || anonymous_bytes, anonymous_bytes].min
         divide(snapshot, drill)
-        mapped = snapshot.allocator.to_s.start_with?("glibc") ? (figures.resident_bytes || claimed) - claimed : 0
-        leave_out_untouched(mapped, snapshot.ruby.to_s.start_with?("ruby 3.2."))
+        claimed = surely_resident(most, parts, elsewhere)
+        @resident = heap + claimed
+        leave_out_untouched(most, heap, snapshot.ruby.to_s.start_with?("ruby 3.2."))
         @unclaimed = anonymous_bytes - claimed
-        @returnable = returnable_range
-        beyond = @resident - live_bytes - sum(@records)
+        @returnable = returnable_range(parts)
+        beyond = @resident - live_bytes - @shared - sum(@records)
         @older = { ALL => older_live(snapshot).clamp(0, [beyond, 0].max) }
         @held = held_parts(beyond - sum(@older))
         freeze
@@ -92,26 +97,61 @@ module Heapline
         site.location.jit? ? :jit : :native
       end
 
-      # mapped: of glibc's blocks in mappings of their own, what is not resident. And what lives beyond all that is
-      # resident is not, either.
-      def leave_out_untouched(mapped, transient_heap)
-        @records = cut(@records, @resident)
-        live = live_bytes
-        @untouched = mapped.clamp([live + sum(@records) - @resident, 0].max, live)
-        @transient = transient_heap ? leave_out_transient_heap : 0
-        return if @untouched == @transient
+      # Of at most so many bytes of anonymous memory, those that must be the allocator's. Where it is not glibc, small
+      # blocks lie there too.
+      def surely_resident(most, parts, elsewhere)
+        return most unless (space = @figures.space_bytes)
 
-        touched = live - @untouched
-        ruby, jit = [@ruby, @jit].map { |amounts| sum(amounts) * touched / live_bytes }
-        @native = cut(@native, touched - ruby - jit)
-        @ruby = cut(@ruby, ruby)
-        @jit = cut(@jit, jit)
+        small = @mapped ? 0 : live_bytes + sum(@records) - (@figures.large_bytes || 0)
+        [parts.least_resident(space, elsewhere), small].max.clamp(0, most)
       end
 
-      # Returns how many bytes those are.
-      def leave_out_transient_heap
+      # Live bytes that are not resident, where so much of anonymous memory is the allocator's: of glibc's blocks in
+      # mappings of their own what is more, and what lives beyond all that is resident.
+      def not_resident(claimed, heap)
+        live = live_bytes
+        ((@mapped || claimed) - claimed).clamp([live + sum(@records) - heap - claimed, 0].max, live)
+      end
+
+      def leave_out_untouched(most, heap, transient_heap)
+        @records = cut(@records, @resident)
+        @untouched = not_resident(most, heap)
+        absent = not_resident(@resident - heap, heap)
+        @transient = transient_heap ? leave_out_transient_heap(absent) : 0
+        share_out(absent - @transient)
+        @transient = [@transient, @untouched].min
+      end
+
+      # Of live blocks so many bytes are not resident: of large ones, as far as there are any, else in proportion.
+      def share_out(absent)
+        all = [sum(@ruby), sum(@jit) + sum(@native)]
+        large = large_blocks.zip(all).map(&:min)
+        in_large = [absent, large.sum].min
+        least = all.zip(large).map { |bytes, of_large| bytes - [of_large, in_large].min }
+        @shared = live_bytes - in_large - least.sum
+        touched = least.sum + in_large - absent
+        ruby = least.first * touched / [least.sum, 1].max
+        keep(ruby, touched - ruby)
+      end
+
+      # Bytes of large live blocks by Ruby lines, and by others without the transient heap.
+      def large_blocks
+        ruby = @figures.large_ruby_bytes || 0
+        [ruby, [(@figures.large_bytes || 0) - ruby - @transient, 0].max]
+      end
+
+      # So many bytes by Ruby lines, and by others.
+      def keep(ruby, others)
+        @ruby = cut(@ruby, ruby)
+        jit = sum(@jit) * others / [sum(@jit) + sum(@native), 1].max
+        @jit = cut(@jit, jit)
+        @native = cut(@native, others - jit)
+      end
+
+      # Returns how many bytes of `absent` those are.
+      def leave_out_transient_heap(absent)
         name = @native.keys.find { |library| library == ALL || of_vm?(library) }
-        bytes = [@untouched, TRANSIENT_HEAP, @native[name] || 0].min
+        bytes = [absent, TRANSIENT_HEAP, @native[name] || 0].min
         @native = @native.merge(name => @native[name] - bytes) if bytes.positive?
         bytes
       end
@@ -142,10 +182,13 @@ module Heapline
         told.merge("headers, rounding, small caches" => held - sum(told))
       end
 
-      def returnable_range
+      # What is free and not resident gives nothing back: of glibc's arenas, of the heap that tcmalloc has with its own
+      # tables in it, or of all that an allocator takes for resident.
+      def returnable_range(parts)
         most = @figures.returnable_bytes or return nil
-        absent = @system + (@figures.resident_bytes || 0) - @resident
-        ([most - [absent, 0].max, 0].max..most)
+        absent = [0, @system - parts.bytes(:heap) - parts.bytes(:arenas)] if @mapped
+        absent ||= [parts.heap_gaps, (@figures.resident_bytes || 0) - @resident]
+        ([most - absent.max, 0].max..most)
       end
 
       def free

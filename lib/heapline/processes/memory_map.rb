@@ -91,7 +91,8 @@ module Heapline
       def split(mapping, address)
         return [mapping] unless address > mapping.start && address < mapping.finish
 
-        low = [resident(mapping.start, address) || mapping.rss_bytes, mapping.rss_bytes, address - mapping.start].min
+        low = pages(mapping.start, address)&.sum&.*(PAGE)
+        low = [low || mapping.rss_bytes, mapping.rss_bytes, address - mapping.start].min
         lower = mapping.dup.tap { |part| part.finish = address }
         upper = mapping.dup.tap { |part| part.start = address }
         lower.rss_bytes = low
@@ -112,19 +113,19 @@ module Heapline
         bias + ((end_of + PAGE - 1) & -PAGE)
       end
 
-      private
-
-      # Bytes that are resident between two addresses; nil where the kernel does not tell.
-      def resident(start, finish)
+      # Of each page between two addresses 1 where it is resident, or 0; nil where the kernel does not tell.
+      def pages(start, finish)
         return nil unless @directory
 
         words = File.open("#{@directory}/pagemap", "rb") do |file|
           file.pread((finish - start) / PAGE * 8, start / PAGE * 8)
         end
-        words.unpack("Q*").count { |word| word[63] == 1 } * PAGE
+        words.unpack("Q*").map { |word| word[63] }
       rescue SystemCallError, EOFError
         nil
       end
+
+      private
 
       # [address, bytes] of each segment that the 64-bit ELF file at `path` wants loaded; none where it is no such file.
       def segments_of(path)

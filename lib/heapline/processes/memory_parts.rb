@@ -18,8 +18,9 @@ module Heapline
     # anonymous::  the rest: object heap pages, what the allocator maps, what a library maps for itself
     class MemoryParts
       KINDS = %i[heap arenas stacks jit code heapline other anonymous].freeze
-      # A name that tells what it is, and its resident bytes.
-      Part = Struct.new(:name, :bytes)
+      # A name that tells what it is, and its resident bytes. gaps: bytes that are not resident, in pieces, where it is
+      # anonymous and an allocator's blocks may have them.
+      Part = Struct.new(:name, :bytes, :gaps)
 
       ARENA = 64 * 1024 * 1024 # glibc reserves so much for each, at a multiple of it
       GUARD = 16 * MemoryMap::PAGE # what lies below a stack so that it cannot run over is not larger
@@ -31,6 +32,12 @@ module Heapline
       # heapline reserves no swap for its memory and leaves it out of core dumps: no one else does both.
       OWN = %w[nr dd].freeze
       LARGE = 32 * 1024 * 1024 # anonymous mappings of at least so much are named "large"
+      HEAP = "main heap"
+      PAGES = "object heap"
+      TRANSIENT = "Ruby's transient heap"
+      GAP = 1024 * 1024
+      TRANSIENT_BYTES = 32 * 1024 * 1024
+      TRANSIENT_BLOCK = 32 * 1024
       # The kernel's mark on stacks (MAP_STACK, since Linux 6.7).
       MARK = "nh"
       # Of stacks whose guard is no mapping of its own (MADV_GUARD_INSTALL; glibc from 2.42 on, Linux from 6.13 on).
@@ -45,6 +52,8 @@ module Heapline
         @executed = map.select(&:executable?).to_h { |mapping| [mapping.name, mapping] }
         @parts = KINDS.to_h { |kind| [kind, []] }
         @ends = {}
+        @data_end = 0
+        @large = []
         sort(map.to_a.dup)
         @parts.each_value(&:freeze).freeze
         freeze
@@ -59,7 +68,66 @@ module Heapline
         self[kind].sum(&:bytes)
       end
 
+      # What must be resident of an allocator that has so many bytes of addresses in the anonymous mappings: all but
+      # their gaps, as far as these are not larger. elsewhere: so much of the gaps is known to be another's. The main
+      # heap is the allocator's.
+      def least_resident(space_bytes, elsewhere)
+        heap, others = self[:anonymous].partition { |part| part.name == HEAP }
+        space = space_bytes - heap.sum(&:bytes) - heap_gaps
+        gaps = others.flat_map(&:gaps).select { |bytes| bytes <= space_bytes }
+        heap.sum(&:bytes) + [space + elsewhere - gaps.sum, 0].max
+      end
+
+      # Bytes of the main heap that are not resident, where the allocator is not glibc.
+      def heap_gaps
+        self[:anonymous].sum { |part| part.name == HEAP ? part.gaps.sum : 0 }
+      end
+
+      # Ruby 3.1 keeps the contents of young arrays in one mapping of 32 MiB, which the kernel may have joined with its
+      # neighbours. The head of each of its blocks is written: the place where that may be and least is resident is
+      # taken for it, as a Part. 0 bytes where there is none, or all is resident: then it is like any other memory.
+      def transient_heap
+        found = @large.filter_map { |mapping| least_written(mapping) }.min || TRANSIENT_BYTES
+        return Part.new(TRANSIENT, 0, []) if found == TRANSIENT_BYTES
+
+        Part.new(TRANSIENT, found, [TRANSIENT_BYTES - found])
+      end
+
       private
+
+      # glibc's blocks begin and end in pages that are written, so what is not resident at an end of a mapping is not
+      # theirs. Other allocators also keep what they gave back. Where little is missing the pages are not asked for.
+      def gaps(mapping, kind)
+        absent = mapping.bytes - mapping.rss_bytes
+        return [] if kind != :anonymous || absent.zero? || name_of(mapping, kind) == PAGES
+        return [absent] unless @glibc
+
+        pages = @map.pages(mapping.start, mapping.finish) if absent >= GAP
+        return mapping.rss_bytes.zero? ? [] : [absent] unless pages
+
+        runs = pages.slice_when { |one, next_one| one != next_one }.map { |run| run.first.zero? ? run.size : nil }
+        runs.drop(runs.first ? 1 : 0).then { |rest| rest.last ? rest[0..-2] : rest }
+            .compact.map { |count| count * MemoryMap::PAGE }
+      end
+
+      # Resident bytes of the place in the mapping that may be the transient heap; nil: there is none.
+      def least_written(mapping)
+        from = (mapping.start + TRANSIENT_BLOCK - 1) / TRANSIENT_BLOCK * TRANSIENT_BLOCK
+        pages = @map.pages(from, mapping.finish)
+        return (mapping.rss_bytes if mapping.bytes == TRANSIENT_BYTES) unless pages
+
+        blocks = pages.each_slice(TRANSIENT_BLOCK / MemoryMap::PAGE).map { |block| block.sum if block.first == 1 }
+        runs = blocks.slice_when { |one, next_one| one.nil? || next_one.nil? }
+        runs.filter_map { |run| least_sum(run) if run.size >= TRANSIENT_BYTES / TRANSIENT_BLOCK }.min
+      end
+
+      # Of so many blocks in a row as the transient heap has: the least bytes.
+      def least_sum(blocks)
+        count = TRANSIENT_BYTES / TRANSIENT_BLOCK
+        sum = blocks.first(count).sum
+        sums = blocks.drop(count).zip(blocks).map { |fresh, gone| sum += fresh - gone }
+        [blocks.first(count).sum, *sums].min * MemoryMap::PAGE
+      end
 
       # `below` and `above` are the neighbours that a mapping touches, or nil.
       def sort(mappings)
@@ -70,7 +138,9 @@ module Heapline
           mapping, rest = @map.split(mapping, edge(mapping, below, above) || mapping.finish)
           mappings.unshift(rest) if rest
           kind = kind_of(mapping, below, rest || above)
-          @parts[kind] << Part.new(name_of(mapping, kind), mapping.rss_bytes).freeze
+          @large << mapping if kind == :anonymous && mapping.bytes >= TRANSIENT_BYTES
+          @parts[kind] << Part.new(name_of(mapping, kind), mapping.rss_bytes, gaps(mapping, kind)).freeze
+          @data_end = data_end(mapping) if data?(mapping)
           below = mapping
         end
       end
@@ -82,7 +152,7 @@ module Heapline
 
         arena = arena_start(mapping, above)
         return arena if arena && arena > mapping.start
-        return [data_end(below), mapping.start].max if data?(below)
+        return @data_end if mapping.start < @data_end
 
         mapping.start + STACK if stack?(mapping, below) && !@marked
       end
@@ -106,7 +176,7 @@ module Heapline
         return :arenas if arena_start(mapping, above) == mapping.start
         return :stacks if stack?(mapping, below)
 
-        data?(below) && mapping.finish <= data_end(below) ? :code : :anonymous
+        mapping.finish <= @data_end ? :code : :anonymous
       end
 
       # The start of the glibc arena whose used part ends where `above`, the part still closed, begins; or nil.
@@ -129,10 +199,10 @@ module Heapline
         mapping.closed? && mapping.bytes <= GUARD
       end
 
-      # Does the zeroed data of a program or library begin behind this mapping?
+      # May the zeroed data of a program or library begin behind this mapping? It is several mappings where the library
+      # has the kernel treat some of it in another way.
       def data?(mapping)
-        mapping && !mapping.name.empty? && mapping.writable? && @executed.key?(mapping.name) &&
-          data_end(mapping) > mapping.finish
+        !mapping.name.empty? && mapping.writable? && @executed.key?(mapping.name)
       end
 
       # Where the memory of the file ends that this is a mapping of.
@@ -145,12 +215,19 @@ module Heapline
 
       def name_of(mapping, kind)
         case kind
-        when :heap then "main heap"
+        when :heap then HEAP
         when :stacks then mapping.name == "[stack]" ? "main thread" : "other threads and fibers"
         when :heapline then own_name(mapping)
-        when :anonymous then mapping.bytes >= LARGE ? "large" : "small"
+        when :anonymous then anonymous_name(mapping)
         else mapping.name.empty? ? kind.to_s : Places::BaseName.of(mapping.name).delete_suffix(" (deleted)")
         end
+      end
+
+      def anonymous_name(mapping)
+        return HEAP if mapping.name == "[heap]"
+        return PAGES if mapping.name.include?("heap_page")
+
+        mapping.bytes >= LARGE ? "large" : "small"
       end
 
       def own_name(mapping)

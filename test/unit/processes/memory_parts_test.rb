@@ -84,6 +84,20 @@ module Heapline
         assert(parts[:code].any? { |part| part.name == "code" && part.bytes <= behind.rss_bytes })
       end
 
+      # It may be several mappings.
+      def test_zeroed_data_that_is_cut
+        map = MemoryMap.read(Process.pid)
+        behind = map.each_cons(2).find do |one, next_one|
+          one.name.include?(".so") && one.writable? && next_one.anonymous? && next_one.start == one.finish &&
+            next_one.bytes > 8192
+        end
+        skip "no library has much zeroed data here" unless behind
+        halves = map.split(behind.last, behind.last.start + 4096)
+        cut = MemoryMap.new(map.flat_map { |one| one.equal?(behind.last) ? halves : [one.dup] },
+                            directory: "/proc/#{Process.pid}")
+        assert_equal(*[map, cut].map { |one| MemoryParts.new(one).bytes(:anonymous) })
+      end
+
       def test_code_made_at_run_time
         assert_equal({ jit: 12 }, kinds([0x1000, 0x9000, "r-xp", "", 12, ""]))
       end
@@ -101,6 +115,48 @@ module Heapline
                            [0x10000, 0x19000, "rw-p", "[anon:Ruby:rb_jit_reserve_addr_space]", 8, ""],
                            [0x20000, 0x29000, "rw-p", "[anon:Ruby:Init_default_shapes:shape_list]", 16, ""],
                            [0x30000, 0x39000, "rw-p", "[anon:Ruby:GC:default:heap_page_body_allocate]", 32, ""]))
+      end
+
+      # Parts of one mapping, whose pages are resident (1) or not (0).
+      def parts_of_pages(pages, **options)
+        resident = pages.sum * 4
+        start = 0x1000_0000
+        text = smaps([start, start + (pages.size * 4096), "rw-p", "", resident, ""])
+        in_directory do |directory|
+          File.open("#{directory}/pagemap", "wb") do |file|
+            file.seek(start / 4096 * 8)
+            file.write(pages.map { |page| page << 63 }.pack("Q*"))
+          end
+          yield MemoryParts.new(MemoryMap.parse(text, directory: directory), **options)
+        end
+      end
+
+      # A block's first page and its last one are written. 400 pages before the first and after the last are no block's,
+      # and a gap that is larger than all blocks is not.
+      def test_what_must_be_resident
+        parts_of_pages([*[0] * 400, *[1] * 50, *[0] * 200, 1, *[0] * 1000, 1, *[0] * 400]) do |found|
+          assert_equal 100 * 4096, found.least_resident(300 * 4096, 0)
+          assert_equal 0, found.least_resident(200 * 4096, 0)
+          assert_equal 150 * 4096, found.least_resident(300 * 4096, 50 * 4096)
+        end
+        parts_of_pages([*[1] * 300, *[0] * 300], glibc: false) do |found|
+          assert_equal 100 * 4096, found.least_resident(400 * 4096, 0)
+        end
+      end
+
+      # Joined with 40 MB that were written; in each of its blocks two pages are resident.
+      def test_the_transient_heap_is_where_least_is_written
+        written = [1] * 10_000
+        young = [1, 1, *[0] * 6] * 1024
+        [[], written].product([[], written]).each do |before, after|
+          parts_of_pages(before + young + after) do |found|
+            heap = found.transient_heap
+            assert_equal [2048 * 4096, [6144 * 4096]], [heap.bytes, heap.gaps]
+          end
+        end
+        [written, young.rotate(2)].each do |pages|
+          parts_of_pages(pages) { |found| assert_equal 0, found.transient_heap.bytes }
+        end
       end
 
       %w[ruby31_threads ruby31_jemalloc ruby40_yjit].each do |name|
