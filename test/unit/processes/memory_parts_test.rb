@@ -144,6 +144,14 @@ module Heapline
         end
       end
 
+      # 384 MiB, of which 4 pages are written, beside blocks of 500 MB that are.
+      def test_what_ruby_maps_for_its_shapes_is_no_block
+        gap = (384 * 1024 * 1024) - 16_384
+        shapes = [0x1000_0000, 0x1000_0000 + gap + 16_384, "rw-p", "", 16, ""]
+        found = parts(shapes, [0x9000_0000, 0x9000_0000 + 500_002_816, "rw-p", "", 500_002_816 / 1024, ""])
+        assert_equal 500_002_816, found.least_resident(500_002_816, 0)
+      end
+
       # Joined with 40 MB that were written; in each of its blocks two pages are resident.
       def test_the_transient_heap_is_where_least_is_written
         written = [1] * 10_000
