@@ -74,18 +74,6 @@ static void trimming_gives_back_the_holes(void) {
 
 /* ---- the others, as they answer ---- */
 
-/* The allocator below is this program, as the functions below are. */
-static void *malloc_of_another(size_t size) {
-    (void)size;
-    return NULL;
-}
-
-static struct hl_figures *begin_other(const char *allocator) {
-    struct hl_figures *figures = begin(allocator);
-    hl_real_malloc = malloc_of_another;
-    return figures;
-}
-
 static unsigned purged;
 
 static int mallctl(const char *name, void *value, size_t *length, void *fresh, size_t fresh_length) {
@@ -104,7 +92,7 @@ static int mallctl(const char *name, void *value, size_t *length, void *fresh, s
 }
 
 static void jemalloc(void) {
-    const struct hl_figures *figures = begin_other("jemalloc 5.3.0");
+    const struct hl_figures *figures = begin("jemalloc 5.3.0");
     fake_linker_set("mallctl", (void *)(uintptr_t)mallctl);
     hl_allocator_measure(0);
     CHECK(figures->allocator_ns != 0);
@@ -126,7 +114,7 @@ static int property(const char *name, size_t *value) {
 }
 
 static void tcmalloc(void) {
-    const struct hl_figures *figures = begin_other("tcmalloc 2.10");
+    const struct hl_figures *figures = begin("tcmalloc 2.10");
     fake_linker_set("MallocExtension_GetNumericProperty", (void *)(uintptr_t)property);
     hl_allocator_measure(0);
     CHECK_EQUAL(figures->resident_bytes, 7000000);
@@ -142,7 +130,7 @@ static void process_info(size_t *elapsed, size_t *user, size_t *system, size_t *
 }
 
 static void mimalloc(void) {
-    const struct hl_figures *figures = begin_other("mimalloc 2.0.9");
+    const struct hl_figures *figures = begin("mimalloc 2.0.9");
     fake_linker_set("mi_process_info", (void *)(uintptr_t)process_info);
     hl_allocator_measure(0);
     CHECK_EQUAL(figures->resident_bytes, 6000000);
