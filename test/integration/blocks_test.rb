@@ -64,6 +64,28 @@ class BlocksTest < Minitest::Test
     assert_match(/blocks are not kept in this process: start it with HEAPLINE=blocks/, found[:message])
   end
 
+  # The last one would be a block's if the word before it, which is the program's, were its size.
+  WRONG_FREES = {
+    "a block that was freed" => "Fiddle.free(block)",
+    "one that rests, moved" => "Fiddle.realloc(block, 200_000)",
+    "an address inside a block" => "block = Fiddle.malloc(64)\n" \
+                                   "Fiddle::Pointer.new(block)[8, 8] = [0x7fff_ffff_fff0].pack('Q')\n" \
+                                   "Fiddle.free(block + 16)"
+  }.freeze
+
+  # The allocator sees them as it would without heapline.
+  def test_wrong_frees
+    WRONG_FREES.each do |what, text|
+      file = script("require 'fiddle'\nblock = Fiddle.malloc(64)\nFiddle.free(block)\n#{text}\nputs 'alive'\n")
+      command = [*ruby("-e", "Process.setrlimit(:CORE, 0); load ARGV[0]", file)]
+      %w[blocks blocks,quarantine].each do |heapline|
+        without, with = plain(command), flight(command, heapline: heapline)
+        said = [without, with].map { |run| [run.status.termsig, run.output, run.error.lines.first] }
+        assert_equal said.first, said.last, "#{what}, #{heapline}"
+      end
+    end
+  end
+
   private
 
   def blocks(text)

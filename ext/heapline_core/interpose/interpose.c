@@ -261,17 +261,30 @@ HL_INLINE void *born(void *block, size_t size, uintptr_t caller, struct way way)
     return block;
 }
 
+/* What lies beside a block is read only if that is heapline's: while blocks are kept each is known, and a wrong address
+ * is the allocator's business. */
+HL_INLINE int may_be_ours(const void *block, struct way way) {
+    return !way.tail || HL_LIKELY(hl_block_may_be_kept(block));
+}
+
+/* Of a block that is about to go. */
+HL_INLINE int take_trailer(void *block, size_t usable, struct way way, struct hl_trailer *trailer) {
+    if (HL_LIKELY(may_be_ours(block, way))) return hl_trailer_take(block, usable, trailer);
+    if (hl_block_end_rest(block)) hl_real_free(block); /* it was freed before, and is again */
+    return 0;
+}
+
 HL_INLINE void release(void *block, uintptr_t caller, struct way way) {
     if (!block || HL_UNLIKELY(hl_boot_owns(block))) return;
     struct hl_trailer trailer;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
-    if (is_short(way) && HL_LIKELY(hl_short_death(block, way.tail))) {
+    if (is_short(way) && may_be_ours(block, way) && HL_LIKELY(hl_short_death(block, way.tail))) {
         if (way.event) hl_record_death(hl_thread.lane, way.event, block, caller, 1);
         hl_real_free(way.tail ? hl_block_rest(block, usable_of(block, way.tail)) : block);
         return;
     }
     const size_t usable = usable_of(block, way.tail);
-    if (HL_LIKELY(hl_trailer_take(block, usable, &trailer))) {
+    if (HL_LIKELY(take_trailer(block, usable, way, &trailer))) {
         if (HL_UNLIKELY(way.tail)) hl_block_clear(block);
         death(block, usable, caller, &trailer, way.event);
         if (HL_UNLIKELY(way.tail)) block = hl_block_rest(block, usable);
@@ -298,7 +311,7 @@ static void *move_from_boot(void *block, size_t size, uintptr_t caller, struct w
 static void *reallocated_to_nothing(void *block, uintptr_t caller, struct way way) {
     struct hl_trailer trailer;
     const size_t usable = usable_of(block, way.tail);
-    if (hl_trailer_take(block, usable, &trailer)) {
+    if (take_trailer(block, usable, way, &trailer)) {
         if (way.tail) hl_block_clear(block);
         death(block, usable, caller, &trailer, way.event ? HL_EVENT_FREE : HL_EVENT_NONE);
     } else if (hl_started_late) {
@@ -339,7 +352,7 @@ HL_INLINE void *reallocated(void *block, size_t size, uintptr_t caller, struct w
     if (HL_UNLIKELY(hl_ruby.moves_names)) look_before_moving(caller, way);
     struct hl_trailer trailer = {0};
     const size_t usable = usable_of(block, way.tail);
-    const int ours = hl_trailer_take(block, usable, &trailer);
+    const int ours = take_trailer(block, usable, way, &trailer);
     const uint64_t word = ours ? hl_trailer_load(block, usable) : 0;
     const size_t large = hl_real_large(block, usable);
     if (HL_UNLIKELY(ours && way.tail)) hl_block_clear(block);

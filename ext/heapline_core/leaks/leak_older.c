@@ -17,11 +17,6 @@ enum {
 };
 static const uintptr_t HEAP_BYTES = (uintptr_t)1 << HL_REGION_SHIFT;
 
-static uint8_t *mark_of(uintptr_t block) {
-    uint8_t *region = block >> HL_REGION_SHIFT < HL_REGIONS ? hl_block_regions[block >> HL_REGION_SHIFT] : NULL;
-    return region ? &region[block >> 4 & (HL_REGION_BYTES - 1)] : NULL;
-}
-
 static uint64_t size_of(uintptr_t chunk) {
     return hl_graph_peek(chunk + HL_CHUNK_SIZE) & ~(uint64_t)HL_CHUNK_FLAGS;
 }
@@ -36,7 +31,7 @@ static uintptr_t walk(uintptr_t at, uintptr_t end, uintptr_t top, void (*each)(s
         const uint64_t size = size_of(at);
         if (size < HL_CHUNK_LEAST || size % HL_CHUNK_HEADER || size > end - at) return at;
         if (at + size == end) break; /* the top chunk of the main arena */
-        const uint8_t *mark = mark_of(at + HL_CHUNK_HEADER);
+        const uint8_t *mark = hl_block_mark_there(at + HL_CHUNK_HEADER);
         if (hl_graph_peek(at + size + HL_CHUNK_SIZE) & HL_CHUNK_BEFORE_IN_USE && !(mark && *mark))
             each(graph, at, size);
         at += size;
@@ -54,7 +49,7 @@ static void scan(struct hl_graph *graph, uintptr_t chunk, uint64_t size) {
  * its chunk; from 2.32 on it is mixed with the address where it stands. */
 static void mark_list(uintptr_t block, uintptr_t header) {
     for (uint32_t i = 0; block && block % HL_CHUNK_HEADER == 0 && i < LISTED_MOST; i++) {
-        uint8_t *mark = mark_of(block);
+        uint8_t *mark = hl_block_mark_there(block);
         if (!mark || *mark) return;
         *mark = UINT8_MAX;
         uint64_t next = hl_graph_peek(block);

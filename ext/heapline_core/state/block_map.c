@@ -33,7 +33,24 @@ void *hl_block_rest(void *block, size_t usable) {
     static uint32_t next;
     if (!resting || usable > HL_RESTING_BYTES) return block;
     const uint32_t place = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED) % HL_RESTING_BLOCKS;
-    return __atomic_exchange_n(&resting[place], block, __ATOMIC_ACQ_REL);
+    uint8_t *mark = hl_block_mark(block);
+    if (mark) *mark = HL_MARK_RESTING;
+    void *rested = __atomic_exchange_n(&resting[place], block, __ATOMIC_ACQ_REL);
+    if (rested) hl_block_clear(rested);
+    return rested;
+}
+
+int hl_block_end_rest(void *block) {
+    uint8_t *mark = hl_block_mark_there((uintptr_t)block);
+    if (!mark || *mark != HL_MARK_RESTING) return 0;
+    for (uint32_t place = 0; place < HL_RESTING_BLOCKS; place++) {
+        void *expected = block;
+        if (!__atomic_compare_exchange_n(&resting[place], &expected, NULL, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            continue;
+        *mark = 0;
+        return 1;
+    }
+    return 0;
 }
 
 HL_COLD uint8_t *hl_block_region_make(uintptr_t address) {
@@ -72,7 +89,8 @@ static void each_of_region(const uint8_t *region, uintptr_t begin, void (*each)(
         memcpy(&marks, region + at, sizeof(marks));
         for (; HL_UNLIKELY(marks); marks &= marks - 1) {
             const size_t byte = (size_t)__builtin_ctzll(marks) / 8;
-            each((void *)(begin + (at + byte) * 16 + (region[at + byte] == 2 ? 8 : 0)), context);
+            if (region[at + byte] != HL_MARK_RESTING)
+                each((void *)(begin + (at + byte) * 16 + (region[at + byte] == HL_MARK_BLOCK ? 0 : 8)), context);
         }
     }
 }

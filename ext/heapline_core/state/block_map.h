@@ -28,6 +28,9 @@ enum {
     HL_REGIONS = 1 << (HL_ADDRESS_BITS - HL_REGION_SHIFT),
 };
 
+/* Marks. Where one begins 8 bytes behind a multiple of 16 it says so. */
+enum { HL_MARK_BLOCK = 1, HL_MARK_RESTING = 3 };
+
 struct hl_block_tail {
     uint64_t stack : 22;      /* hl_stack_at */
     uint64_t ruby_stack : 20; /* hl_ruby_node */
@@ -59,6 +62,27 @@ HL_INLINE struct hl_block_tail hl_block_tail(const void *block, size_t usable) {
     return tail;
 }
 
+/* Where its mark is; NULL: there is no block near that address, which may be any. */
+HL_INLINE uint8_t *hl_block_mark_there(uintptr_t address) {
+    const uintptr_t number = address >> HL_REGION_SHIFT;
+    uint8_t *region = number < HL_REGIONS ? __atomic_load_n(&hl_block_regions[number], __ATOMIC_ACQUIRE) : NULL;
+    return region ? &region[address >> 4 & (HL_REGION_BYTES - 1)] : NULL;
+}
+
+/* The mark of a block that begins there. */
+HL_INLINE uint8_t hl_block_mark_at(uintptr_t address) {
+    return (uint8_t)(HL_MARK_BLOCK + (address >> 3 & 1));
+}
+
+/* Does a block begin there that has a trailer and a tail? Any address may be asked about. Of one that is not in the map
+ * it is not known. */
+HL_INLINE int hl_block_may_be_kept(const void *block) {
+    const uintptr_t address = (uintptr_t)block;
+    const uint8_t *mark = hl_block_mark_there(address);
+    if (HL_LIKELY(mark && *mark == hl_block_mark_at(address) && address % 8 == 0)) return 1;
+    return hl_load64(&hl_blocks_missed) != 0;
+}
+
 HL_INLINE uint8_t *hl_block_mark(const void *block) {
     const uintptr_t address = (uintptr_t)block;
     uint8_t *region = __atomic_load_n(&hl_block_regions[address >> HL_REGION_SHIFT], __ATOMIC_ACQUIRE);
@@ -71,7 +95,7 @@ HL_INLINE void hl_block_set(void *block, size_t usable, struct hl_block_tail tai
     memcpy((char *)block + usable, &tail, sizeof(tail));
     uint8_t *mark = hl_block_mark(block);
     if (HL_LIKELY(mark != NULL))
-        __atomic_store_n(mark, (uint8_t)(1 + ((uintptr_t)block >> 3 & 1)), __ATOMIC_RELEASE);
+        __atomic_store_n(mark, hl_block_mark_at((uintptr_t)block), __ATOMIC_RELEASE);
     else
         hl_add_shared(&hl_blocks_missed, 1);
 }
@@ -98,6 +122,9 @@ HL_INLINE void hl_block_wipe(void *block, size_t from, size_t to) {
  * or one that was freed before it, or NULL. */
 enum { HL_RESTING_BLOCKS = 1 << 16, HL_RESTING_BYTES = 1024 };
 HL_COLD void *hl_block_rest(void *block, size_t usable);
+
+/* Where a block rests that is freed again: 1, and it does so no longer. The allocator has to see both frees. */
+HL_COLD int hl_block_end_rest(void *block);
 
 /* Call `each` for every marked block, by address. Only while no other thread can run (B1). */
 void hl_block_each(void (*each)(void *block, void *context), void *context);
