@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "check.h"
 #include "core.h"
@@ -159,6 +160,24 @@ static void the_head_of_a_list_is_the_leader(void) {
     }
 }
 
+/* Each node's leader goes over to the next one, as a list that grew at its head is met. That takes no step twice. */
+static void a_long_list(void) {
+    enum { COUNT = 200000 };
+    uintptr_t *last = NULL, *first = NULL;
+    begin();
+    for (int i = 0; i < COUNT; i++) {
+        uintptr_t *next = block(1);
+        next[0] = (uintptr_t)last;
+        last = next;
+        if (!first) first = next;
+    }
+    const clock_t begun = clock();
+    search(NULL, 0);
+    CHECK(clock() - begun < 10 * CLOCKS_PER_SEC);
+    CHECK_EQUAL(state(last), HL_BLOCK_DEFINITE);
+    CHECK_EQUAL(graph.leaders[hl_graph_find(&graph, (uintptr_t)first)], hl_graph_find(&graph, (uintptr_t)last));
+}
+
 /* Only requested bytes belong to a block, and a block of none has one. */
 static void bounds(void) {
     begin();
@@ -246,6 +265,7 @@ static const struct check_test tests[] = {
     {"what_was_used_before_is_zero", what_was_used_before_is_zero},
     {"a_ring_has_one_leader", a_ring_has_one_leader},
     {"the_head_of_a_list_is_the_leader", the_head_of_a_list_is_the_leader},
+    {"a_long_list", a_long_list},
     {"bounds", bounds},
     {"many", many},
     {"behind_a_length_is_the_beginning", behind_a_length_is_the_beginning},

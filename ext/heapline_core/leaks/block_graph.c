@@ -341,13 +341,16 @@ void hl_graph_spread(struct hl_graph *graph) {
     }
 }
 
-/* Leaders that went over to others: to the one at the end. */
+/* Leaders that went over to others: to the one at the end. All on the way there get it as theirs, so that nobody goes
+ * that way again. */
 static void settle_leaders(struct hl_graph *graph) {
     for (uint32_t number = 0; number < graph->count; number++) {
-        if (graph->states[number] != HL_BLOCK_INDIRECT) continue;
-        uint32_t leader = graph->leaders[number];
-        while (graph->states[leader] == HL_BLOCK_INDIRECT) leader = graph->leaders[leader];
-        graph->leaders[number] = leader;
+        uint32_t last = number, next;
+        while (graph->states[last] == HL_BLOCK_INDIRECT) last = graph->leaders[last];
+        for (uint32_t at = number; at != last; at = next) {
+            next = graph->leaders[at];
+            graph->leaders[at] = last;
+        }
     }
 }
 
