@@ -31,6 +31,7 @@ static struct search at_end, on_request;
 static uint64_t forked_at; /* generation of the fork that this process came from; 0: it did not */
 /* The byte of this process's file .begun: '1' says that a search was tried, and failed. NULL: it cannot be said. */
 static volatile char *has_tried;
+static int is_forked;
 
 void hl_leak_file_prepare(void) {
     const char *given = secure_getenv("HEAPLINE_LEAKS");
@@ -61,18 +62,32 @@ static void make_mark(const char *path) {
     close(fd);
 }
 
+/* A program that is not Ruby has begun from its start. */
+static int has_begun(void) {
+    return asked[0] && (hl_ruby.attached || !hl_ruby.version);
+}
+
 void hl_leak_file_expect(int expected) {
     char path[PATH_BYTES];
-    const int has_begun = hl_ruby.attached || !hl_ruby.version; /* a program that is not Ruby has from its start */
-    if (!asked[0] || !has_begun) return;
     const int saved = errno;
-    if (name_file(path, sizeof(path), asked + 1, "begun")) return;
+    if (!has_begun() || name_file(path, sizeof(path), asked + 1, "begun")) return;
     if (has_tried) hl_unmap((void *)(uintptr_t)has_tried, 1);
     has_tried = NULL;
     if (expected)
         make_mark(path);
     else
         unlink(path);
+    errno = saved;
+}
+
+void hl_leak_file_exec(int succeeds) {
+    char path[PATH_BYTES];
+    hl_leak_file_expect(!succeeds);
+    const int saved = errno;
+    if (!has_begun() || !hl_ruby.attached || is_forked || name_file(path, sizeof(path), asked + 1, "left")) return;
+    const int fd = succeeds ? open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
+    if (fd >= 0) close(fd);
+    if (!succeeds) unlink(path);
     errno = saved;
 }
 
@@ -181,5 +196,6 @@ void hl_leak_file_after_fork_child(void) {
     forget(&at_end);
     forget(&on_request);
     forked_at = hl_load64(&hl_flight.header->baseline_generation);
+    is_forked = 1;
     hl_leak_file_expect(1);
 }

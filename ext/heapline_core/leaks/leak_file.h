@@ -6,7 +6,9 @@
  * another process asks, beside the flight file. The file gets its name, PID-STARTTICKS.leaks, when it is complete, from
  * the copy: the program may have ended. A process whose end is to be searched has a file PID-STARTTICKS.begun in that
  * directory from the moment that its VM is known: so those are known that ended without a search. A 1 in it says that
- * the search failed, and that the process itself has said why.
+ * the search failed, and that the process itself has said why. One that was Ruby and then became another program has
+ * PID-STARTTICKS.left, whatever that program does. A forked child has none: most execute another program at once, and
+ * what they lost is little.
  */
 #ifndef HL_LEAK_FILE_H
 #define HL_LEAK_FILE_H
@@ -19,8 +21,11 @@ void hl_leak_file_prepare(void);
 /* Is the end to be searched? */
 int hl_leak_file_due(void);
 
-/* This process's end is to be searched, where it is due; or (0) it will be another program. errno stays. */
+/* This process's end is to be searched, where it is due; or (0) it is no longer counted. errno stays. */
 void hl_leak_file_expect(int expected);
+
+/* It will be another program; or (0) it will not, as that failed. errno stays. */
+void hl_leak_file_exec(int succeeds);
 
 /* In the last at_exit handler, with the GVL, without the guard. Waits until the report is complete. */
 void hl_leak_file_at_exit(void);

@@ -163,7 +163,7 @@ void hl_lifecycle_last_call(int status) {
 static void set_state(enum hl_state state) {
     if (!has_flight()) return;
     hl_flight.header->state = state;
-    if (hl_life_is() == HL_LIFE_ACTIVE) hl_leak_file_expect(state != HL_STATE_EXECED);
+    if (hl_life_is() == HL_LIFE_ACTIVE) hl_leak_file_exec(state == HL_STATE_EXECED);
 }
 
 void hl_lifecycle_before_exec(void) {

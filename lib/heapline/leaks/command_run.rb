@@ -52,12 +52,20 @@ module Heapline
       end
 
       def say_unsearched(directory, ended)
-        EndSearches.missing(directory).map(&:to_i).sort.each do |pid|
+        left = EndSearches.left(directory)
+        pids(left).each do |pid|
+          Command.say(@err, "process #{pid} was not searched before exec made it another program")
+        end
+        pids(EndSearches.missing(directory)).each do |pid|
           Command.say(@err, "process #{pid} was not searched: #{ending(pid, ended)}")
         end
-        return if EndSearches.begun?(directory)
+        return if EndSearches.begun?(directory) || left.any?
 
         Command.say(@err, "no process of #{@child.name} was searched: #{unsearched}")
+      end
+
+      def pids(names)
+        names.map(&:to_i).sort
       end
 
       def unsearched

@@ -28,21 +28,27 @@ module Heapline
       # The processes that ended (or go on) without a search, as "PID-STARTTICKS": a pid may have come twice. Left out
       # are those that said themselves why.
       def missing(directory)
-        begun, searched = %w[begun leaks].map do |kind|
-          Dir.glob("*.#{kind}", base: directory).map { |name| name.delete_suffix(".#{kind}") }
-        end
-        (begun - searched).reject { |name| tried?(directory, name) }
+        (names(directory, "begun") - names(directory, "leaks")).reject { |name| tried?(directory, name) }
+      end
+
+      # Those that were not searched before exec made them another program.
+      def left(directory)
+        names(directory, "left")
       end
 
       # Each process whose VM has begun left a file.
       def begun?(directory)
-        !Dir.glob("*.begun", base: directory).empty?
+        names(directory, "begun").any?
+      end
+
+      def names(directory, kind)
+        Dir.glob("*.#{kind}", base: directory).map { |name| name.delete_suffix(".#{kind}") }
       end
 
       def tried?(directory, name)
         Input.bytes(File.join(directory, "#{name}.begun"), pipe: false) == "1"
       end
-      private_class_method :tried?
+      private_class_method :names, :tried?
     end
   end
 end

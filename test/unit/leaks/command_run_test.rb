@@ -28,6 +28,20 @@ module Heapline
         end
       end
 
+      # What it becomes is searched if it is Ruby.
+      def test_a_program_that_became_another_one
+        left = /heapline: process \d+ was not searched before exec made it another program\n/
+        { 'exec("true")' => [3, /\A\z/], 'exec("false")' => [1, /\A\z/],
+          "exec(RbConfig.ruby, '-e', 'exit 4')" => [4, /\Aprocess/] }.each do |code, (expected, text)|
+          out, err, status = heapline("leaks", RbConfig.ruby, "-e", code)
+          assert_equal expected, status.exitstatus, code
+          assert_match text, out, code
+          assert_match(/\A#{left}\z/, err, code)
+        end
+        _, err, = heapline("leaks", RbConfig.ruby, "-e", "exec(RbConfig.ruby, '-e', 'exit!')")
+        assert_match(/\A#{left}heapline: process \d+ was not searched: it ended through exit!/, err)
+      end
+
       # Why, is said by the process alone.
       def test_a_search_that_fails_is_no_end_without_one
         ends = { "Process.setrlimit(:AS, 200_000_000); exit 0" => "Cannot allocate memory" }
