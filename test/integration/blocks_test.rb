@@ -79,8 +79,9 @@ class BlocksTest < Minitest::Test
       file = script("require 'fiddle'\nblock = Fiddle.malloc(64)\nFiddle.free(block)\n#{text}\nputs 'alive'\n")
       command = [*ruby("-e", "Process.setrlimit(:CORE, 0); load ARGV[0]", file)]
       %w[blocks blocks,quarantine].each do |heapline|
-        without, with = plain(command), flight(command, heapline: heapline)
-        said = [without, with].map { |run| [run.status.termsig, run.output, run.error.lines.first] }
+        said = [plain(command), flight(command, heapline: heapline)].map do |run|
+          [run.status.termsig, run.output, run.error.lines.first]
+        end
         assert_equal said.first, said.last, "#{what}, #{heapline}"
       end
     end

@@ -170,11 +170,39 @@ module Heapline
       end
     end
 
+    # What was there before the loss, in the same generation too, has not grown since.
+    def test_what_a_library_had_before_its_loss_is_no_growth
+      file = program("require 'fiddle'\nHELD = Fiddle::Pointer.malloc(5000)\nThread.new { Fiddle.malloc(100) }.join\n")
+      not_by_chance do
+        out, = heapline("leaks", "--format", "json", RbConfig.ruby, file)
+        libraries = JSON.parse(out)["libraries"].map do |library|
+          [File.basename(library["library"]), *library.values_at("lost_blocks", "lost_bytes", "reachable_blocks")]
+        end
+        assert_equal [["fiddle.so", 1, 100, 0]], libraries
+      end
+    end
+
     CHILDREN = <<~RUBY.freeze
       2.times { fork { LeakCorpus.run("lost_by_calloc") } }
       Process.waitall
       system(RbConfig.ruby, "-e", #{"#{SETUP}LeakCorpus.run(\"lost_list\")".dump})
     RUBY
+
+    INHERITED = <<~RUBY
+      Thread.new { LeakCorpus.run("lost_by_strdup") }.join
+      2.times { fork { Thread.new { LeakCorpus.run("lost_by_calloc") }.join } }
+      Process.waitall
+    RUBY
+
+    # A forked child has what its parent had lost before: that counts once.
+    def test_what_a_child_inherits_is_its_parents
+      not_by_chance do
+        found = corpus([], more: INHERITED)
+        assert_equal 3, @report["processes"].size
+        assert_found found, "lost_by_strdup"
+        assert_found found, "lost_by_calloc", times: 2
+      end
+    end
 
     def test_children_are_searched_too
       not_by_chance do

@@ -14,6 +14,7 @@
 #include "platform/own_process.h"
 #include "platform/system_call.h"
 #include "platform/text.h"
+#include "state/birth_clock.h"
 #include "state/guard.h"
 #include "vm/ruby_vm.h"
 
@@ -28,10 +29,9 @@ struct search {
 
 static char asked[PATH_BYTES]; /* HEAPLINE_LEAKS */
 static struct search at_end, on_request;
-static uint64_t forked_at; /* generation of the fork that this process came from; 0: it did not */
 /* The byte of this process's file .begun: '1' says that a search was tried, and failed. NULL: it cannot be said. */
 static volatile char *has_tried;
-static int is_forked;
+static uint32_t forked_at; /* the first tick of birth of a forked child; 0: it is none */
 
 void hl_leak_file_prepare(void) {
     const char *given = secure_getenv("HEAPLINE_LEAKS");
@@ -84,7 +84,7 @@ void hl_leak_file_exec(int succeeds) {
     char path[PATH_BYTES];
     hl_leak_file_expect(!succeeds);
     const int saved = errno;
-    if (!has_begun() || !hl_ruby.attached || is_forked || name_file(path, sizeof(path), asked + 1, "left")) return;
+    if (!has_begun() || !hl_ruby.attached || forked_at || name_file(path, sizeof(path), asked + 1, "left")) return;
     const int fd = succeeds ? open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
     if (fd >= 0) close(fd);
     if (!succeeds) unlink(path);
@@ -135,9 +135,11 @@ void hl_leak_file_at_exit(void) {
     const int flags = asked[0] - '0';
     const uint64_t baseline = hl_load64(&hl_flight.header->baseline_generation);
     const int apart = flags & HL_LEAKS_APART;
-    const struct hl_leak_wish wish = {.since = flags & HL_LEAKS_SINCE ? baseline : (apart ? forked_at : 0),
+    const uint64_t own = apart && forked_at ? hl_birth_generation(forked_at) : 0;
+    const struct hl_leak_wish wish = {.since = flags & HL_LEAKS_SINCE ? baseline : own,
                                       .reachable = flags & HL_LEAKS_REACHABLE,
-                                      .apart = apart};
+                                      .apart = apart,
+                                      .forked_at = forked_at};
     at_end.running = 1;
     int failed = open_report(&at_end, asked + 1);
     if (!failed) failed = begin(&at_end, wish);
@@ -195,7 +197,6 @@ static void forget(struct search *search) {
 void hl_leak_file_after_fork_child(void) {
     forget(&at_end);
     forget(&on_request);
-    forked_at = hl_load64(&hl_flight.header->baseline_generation);
-    is_forked = 1;
+    forked_at = hl_load32(&hl_birth_baseline);
     hl_leak_file_expect(1);
 }

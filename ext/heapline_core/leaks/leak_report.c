@@ -26,14 +26,17 @@ static const char *const kinds[KINDS] = {"definite", "indirect", "possible", "re
 
 /* `led_*`: of indirect blocks that only a definite record's lead to. */
 struct record {
-    uint32_t kind, stack, ruby_stack, site;
+    uint32_t kind, stack, ruby_stack, site, inherited;
     uint64_t blocks, bytes, led_blocks, led_bytes, first, last;
     uint32_t samples[SAMPLES]; /* numbers of blocks */
 };
 
-/* Of a library that lost blocks: what was asked for since the first of them, with it on the stack, and is reachable. */
+/* Of a library that lost blocks: what was asked for since the first of them, with it on the stack, and is reachable.
+ * Within the generation of that loss it is not known what came first: what the same stack of Ruby asked for belongs to
+ * it, anything else does not. */
 struct growth {
     uint64_t since, blocks, bytes;
+    uint32_t ruby_stack;
     uint32_t lost, seen; /* the number of the block that was looked at last, plus 1 */
 };
 
@@ -51,22 +54,32 @@ struct report {
     struct growth growths[HL_STACK_LOADS];
 };
 
+/* Had the parent of a forked child this block, too? */
+static uint32_t is_inherited(const struct report *report, const struct hl_block_identity *identity) {
+    return identity->birth < report->wish->forked_at;
+}
+
 static struct record *find(struct report *report, uint32_t kind, const struct hl_block_identity *identity) {
     const uint64_t generation = report->wish->apart ? identity->generation : 0;
+    const uint32_t inherited = is_inherited(report, identity);
     uint64_t hash = ((uint64_t)identity->stack << 20 ^ identity->site << 2 ^ kind) * 0x9e3779b97f4a7c15ull;
     hash = (hash ^ generation << 20 ^ identity->ruby_stack) * 0x9e3779b97f4a7c15ull;
     for (uint32_t at = (uint32_t)(hash >> 32) & report->mask;; at = (at + 1) & report->mask) {
         if (!report->slots[at]) {
             report->slots[at] = ++report->count;
             struct record *record = &report->records[report->count - 1];
-            *record = (struct record){
-                .kind = kind, .stack = identity->stack, .ruby_stack = identity->ruby_stack, .site = identity->site};
+            *record = (struct record){.kind = kind,
+                                      .stack = identity->stack,
+                                      .ruby_stack = identity->ruby_stack,
+                                      .site = identity->site,
+                                      .inherited = inherited};
             record->first = record->last = identity->generation;
             return record;
         }
         struct record *record = &report->records[report->slots[at] - 1];
         if (record->kind == kind && record->stack == identity->stack && record->site == identity->site &&
-            record->ruby_stack == identity->ruby_stack && (!generation || record->first == generation))
+            record->ruby_stack == identity->ruby_stack && record->inherited == inherited &&
+            (!generation || record->first == generation))
             return record;
     }
 }
@@ -99,13 +112,17 @@ static void add_led(struct report *report, uint32_t number) {
     report->records[leader - 1].led_bytes += report->graph->sizes[number];
 }
 
-static void grow(struct growth *growth, const struct hl_block_identity *identity, int lost) {
-    if (lost) {
-        if (!growth->lost++ || identity->generation < growth->since) growth->since = identity->generation;
-    } else if (growth->lost && identity->generation >= growth->since) {
-        growth->blocks++;
-        growth->bytes += identity->size;
-    }
+static void lose(struct growth *growth, const struct hl_block_identity *identity) {
+    if (growth->lost++ && identity->generation >= growth->since) return;
+    growth->since = identity->generation;
+    growth->ruby_stack = identity->ruby_stack;
+}
+
+static void grow(struct growth *growth, const struct hl_block_identity *identity) {
+    const int at_once = identity->generation == growth->since && identity->ruby_stack == growth->ruby_stack;
+    if (!growth->lost || (identity->generation <= growth->since && !at_once)) return;
+    growth->blocks++;
+    growth->bytes += identity->size;
 }
 
 /* Once for each library on the stack of each block in that state: first of what is lost, then of what is reachable. */
@@ -115,12 +132,14 @@ static void grow_libraries(struct report *report, enum hl_block_state state) {
         if (report->graph->states[number] != state) continue;
         hl_block_identify((void *)report->graph->begins[number], &identity);
         const struct hl_stack *stack = hl_stack_at(identity.stack);
-        if (!stack || identity.site == HL_SITE_QUIET || identity.generation < report->wish->since) continue;
+        if (!stack || identity.site == HL_SITE_QUIET || identity.generation < report->wish->since ||
+            is_inherited(report, &identity))
+            continue;
         for (uint32_t frame = 0; frame < stack->count; frame++) {
             struct growth *growth = &report->growths[hl_stack_load_of(stack, frame)];
             if (growth->seen == number + 1) continue;
             growth->seen = number + 1;
-            grow(growth, &identity, state == HL_BLOCK_DEFINITE);
+            (state == HL_BLOCK_DEFINITE ? lose : grow)(growth, &identity);
         }
     }
 }
@@ -240,6 +259,7 @@ static void write_record(struct hl_json *json, const struct report *report, cons
     hl_json_number(json, "led_bytes", record->led_bytes);
     hl_json_number(json, "first_generation", record->first);
     hl_json_number(json, "last_generation", record->last);
+    hl_json_number(json, "inherited", record->inherited);
     write_site(json, record->site);
     hl_json_open(json, "frames", '[');
     for (uint32_t i = 0; stack && i < stack->count; i++) hl_json_number(json, NULL, told_frame(report, stack, i));
@@ -332,6 +352,7 @@ static void write_all(struct hl_json *json, struct report *report, const struct 
     hl_json_open(json, NULL, '{');
     hl_json_number(json, "heapline_leaks", 1);
     hl_json_number(json, "pid", hl_flight.header->pid);
+    hl_json_number(json, "parent", hl_flight.header->parent);
     hl_json_number(json, "vm", (uintptr_t)hl_ruby.rb_thread_current); /* an address in it; 0: none */
     hl_json_number(json, "generation", report->now);
     hl_json_number(json, "since", report->wish->since);

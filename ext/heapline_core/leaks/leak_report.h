@@ -10,9 +10,10 @@
 #include "leaks/leak_map.h"
 
 struct hl_leak_wish {
-    uint64_t since; /* only blocks born in this generation or later; 0: all */
-    int reachable;  /* records of reachable blocks too */
-    int apart;      /* a record for each generation */
+    uint64_t since;     /* only blocks born in this generation or later; 0: all */
+    int reachable;      /* records of reachable blocks too */
+    int apart;          /* a record for each generation */
+    uint32_t forked_at; /* records of blocks born before this tick are apart: the parent has them too; 0: it has none */
 };
 
 struct hl_leak_figures {

@@ -17,6 +17,7 @@ struct hl_block_identity {
     uint32_t stack;      /* hl_stack_at */
     uint32_t ruby_stack; /* hl_ruby_node */
     uint32_t thread;     /* kernel thread id */
+    uint32_t birth;      /* its tick */
     uint64_t generation; /* of birth */
 };
 
@@ -31,6 +32,7 @@ HL_INLINE int hl_block_identify(void *block, struct hl_block_identity *identity)
                                            .stack = tail.stack,
                                            .ruby_stack = tail.ruby_stack,
                                            .thread = tail.thread,
+                                           .birth = trailer.birth,
                                            .generation = hl_birth_generation(trailer.birth)};
     return 1;
 }

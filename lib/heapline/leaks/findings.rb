@@ -24,8 +24,9 @@ module Heapline
       # its owner, its pages are.
       LibraryLoss = Struct.new(:path, :blocks, :bytes, :reachable_blocks, :reachable_bytes, keyword_init: true)
 
-      # What one C function lost, called from however many lines: its NativeFrame, and of how many records.
-      FunctionLoss = Struct.new(:frame, :records, :blocks, :bytes, keyword_init: true)
+      # What one C function lost, called from however many lines: its NativeFrame, of how many records, and on how many
+      # stacks (records of one may differ in their kind).
+      FunctionLoss = Struct.new(:frame, :records, :places, :blocks, :bytes, keyword_init: true)
 
       # Array of Search: one for each process.
       attr_reader :searches
@@ -66,8 +67,8 @@ module Heapline
       def functions
         groups = select(&:lost?).group_by { |record| record.culprit&.then { |frame| [frame.name, frame.path] } }
         sums = groups.except(nil).values.map do |records|
-          FunctionLoss.new(frame: records.first.culprit, records: records.size, blocks: records.sum(&:blocks),
-                           bytes: records.sum(&:bytes))
+          FunctionLoss.new(frame: records.first.culprit, records: records.size, places: records.uniq(&:place).size,
+                           blocks: records.sum(&:blocks), bytes: records.sum(&:bytes))
         end
         sums.sort_by.with_index { |sum, index| [-sum.bytes, index] }
       end

@@ -86,7 +86,7 @@ module Heapline
       # Findings; the exit status follows, unless the command has one of its own.
       def findings(run)
         @status = Command::FAILED if run.status.zero? # where they cannot be read
-        findings = Findings.merge(run.texts.map { |text, source| reader.read(text, source) })
+        findings = reader.read_all(run.texts)
         @status = findings.lost? ? Command::FOUND : Command::OK if run.status.zero?
         findings
       end

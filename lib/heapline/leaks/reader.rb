@@ -34,13 +34,23 @@ module Heapline
         build(Reader.raw(text, source))
       end
 
+      # The same of several processes, Array of [text, source]: what a forked child has of a parent that is one of them
+      # is the parent's.
+      def read_all(texts)
+        raws = texts.map { |text, source| Reader.raw(text, source) }
+        pids = raws.map { |raw| raw.number("pid") }
+        Findings.merge(raws.map { |raw| build(raw, inherited: !pids.include?(raw.number?("parent"))) })
+      end
+
       private
 
-      def build(raw)
+      def build(raw, inherited: true)
         @sites = {}
         code = Code.of(raw, symbols: @symbols)
         pid = raw.number("pid")
-        foreign, near = stacks(raw).partition { |_, stack| foreign?(stack, code) }
+        all = stacks(raw)
+        all.reject! { |each, _| each.number?("inherited").to_i.positive? } unless inherited
+        foreign, near = all.partition { |_, stack| foreign?(stack, code) }
         kept, dropped = judge(records(near.map(&:first), pid, code.frames(near.map(&:last))), code.machine)
         foreign.select! { |each, _| lost?(each) } # of the others nothing is said
         foreign = records(foreign.map(&:first), pid, code.bare(foreign.map(&:last)))

@@ -104,9 +104,9 @@ module Heapline
         io.puts "", "#{left} more #{left == 1 ? "is" : "are"} #{LossWords::TITLES[records.first.kind]}"
       end
 
-      # Those that lost blocks in more than one record: called from several lines, or by several ways.
+      # Those that lost blocks at more than one place: called from several lines, or by several ways.
       def functions(leaks)
-        several = leaks.functions.select { |sum| sum.records > 1 }
+        several = leaks.functions.select { |sum| sum.places > 1 }
         return [] if several.empty?
 
         shown = @top.positive? ? several.first(@top) : several

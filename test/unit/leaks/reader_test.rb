@@ -16,6 +16,15 @@ module Heapline
         Reader.new(rules: Rules.new(**rules), symbols: symbols).read(text, "report")
       end
 
+      # The parent's loss counts once, where the parent was searched.
+      def test_what_a_forked_child_inherited
+        reader = Reader.new(rules: Rules.new, symbols: LeakReports::Names.new)
+        inherited = raw(pid: 43, parent: 42, records: [raw_record.merge(inherited: 1), raw_record.merge(inherited: 0)])
+        assert_equal [42, 43], reader.read_all([[raw, "parent"], [inherited, "child"]]).map(&:pid)
+        assert_equal [43, 43], reader.read_all([[inherited, "child"]]).map(&:pid)
+        assert_equal [43, 43], reader.read(inherited, "child").map(&:pid)
+      end
+
       def test_a_record_has_its_place_and_its_stack
         record = read.first
         assert_equal [:definite, 1, 10, "/a/app.rb:3", "App#go", "libfoo.so", 42],

@@ -69,6 +69,7 @@ module Heapline
         assert_includes shown, "\n\nlost by one C function, from several places:\n  " \
                                "180 B in 5 blocks  leak  libfoo.so, 2 records\n\ndefinitely lost"
         refute_match(/several places/, text(leaks([record, record(frames: [frame(function: "other")])])))
+        refute_match(/several places/, text(leaks([record, record(kind: :indirect), record(bytes: 9, pid: 43)])))
       end
 
       def test_hostile_names_do_nothing
