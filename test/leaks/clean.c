@@ -191,6 +191,35 @@ CORPUS_FUNCTION held_by_a_shared_mapping(void) {
     map(MAP_SHARED)[900] = malloc(322);
 }
 
+static void **map_file(int fd) {
+    if (ftruncate(fd, 8192)) abort();
+    void **page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return page;
+}
+
+CORPUS_FUNCTION held_by_a_memory_file(void) {
+    map_file(memfd_create("held", 0))[900] = malloc(325);
+}
+
+static char shared_memory[] = "/dev/shm/heapline-corpus-XXXXXX";
+
+static void remove_shared_memory(void) {
+    unlink(shared_memory);
+}
+
+CORPUS_FUNCTION held_by_shared_memory(void) {
+    map_file(mkstemp(shared_memory))[900] = malloc(326);
+    atexit(remove_shared_memory);
+}
+
+CORPUS_FUNCTION held_by_a_file_without_a_name(void) {
+    char path[] = "/tmp/heapline-corpus-XXXXXX";
+    const int fd = mkstemp(path);
+    unlink(path);
+    map_file(fd)[900] = malloc(327);
+}
+
 CORPUS_FUNCTION held_by_a_sealed_mapping(void) {
     void **page = map(MAP_PRIVATE);
     page[10] = malloc(323);
@@ -306,6 +335,9 @@ const struct corpus_case corpus_clean[] = {
     CORPUS_CASE(held_by_a_context_in_a_block),
     CORPUS_CASE(held_by_a_mapping),
     CORPUS_CASE(held_by_a_shared_mapping),
+    CORPUS_CASE(held_by_a_memory_file),
+    CORPUS_CASE(held_by_shared_memory),
+    CORPUS_CASE(held_by_a_file_without_a_name),
     CORPUS_CASE(held_by_a_sealed_mapping),
     CORPUS_CASE(held_where_a_large_block_was),
     CORPUS_CASE(held_by_the_environment),

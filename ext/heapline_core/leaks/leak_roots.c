@@ -22,6 +22,8 @@
 enum {
     TRANSIENT_BLOCK = 1 << 15,
     TRANSIENT_HEAP = 1 << 25,
+    PAGE = 4096,
+    PAGES = 512,
 };
 
 struct scan {
@@ -161,26 +163,46 @@ static int list_excluded(struct scan *scan) {
 
 /* ---- scanning ---- */
 
+/* Memory that processes share: of shm_open, and what has no name (any more), as of memfd_create, mmap and shmget. */
+static int is_shared_memory(const struct hl_mapping *mapping) {
+    static const char nameless[] = " (deleted)";
+    const size_t length = strlen(mapping->path), ending = sizeof(nameless) - 1;
+    return !strncmp(mapping->path, "/dev/shm/", 9) ||
+           (length > ending && !strcmp(mapping->path + length - ending, nameless));
+}
+
 /* What the program can write, or could: its data, stacks, own mappings. A file that is shared (a database) holds no
- * pointers; memory that has no name is shared under this one. */
+ * pointers, and to read it all takes long. */
 static int is_root(const struct hl_mapping *mapping) {
     if (!mapping->readable || !strncmp(mapping->path, "[v", 2)) return 0;
-    if (mapping->is_file && mapping->shared) return !strncmp(mapping->path, "/dev/zero", 9);
+    if (mapping->is_file && mapping->shared) return is_shared_memory(mapping);
     return mapping->writable || !mapping->is_file;
+}
+
+/* Only pages that are there: to read the others would make them, for all who share it. */
+static void scan_shared(struct hl_graph *graph, uintptr_t begin, uintptr_t end) {
+    unsigned char there[PAGES];
+    for (uintptr_t page = begin & ~(uintptr_t)(PAGE - 1); page < end; page += PAGES * PAGE) {
+        const uintptr_t bytes = end - page < PAGES * PAGE ? end - page : PAGES * PAGE;
+        if (mincore((void *)page, bytes, there)) memset(there, 1, sizeof(there));
+        for (uintptr_t i = 0, at = page; at < page + bytes; i++, at += PAGE)
+            if (there[i] & 1) hl_graph_scan(graph, at < begin ? begin : at, at + PAGE < end ? at + PAGE : end);
+    }
 }
 
 static void scan_mappings(struct scan *scan) {
     size_t next = 0;
     for (size_t i = 0; i < scan->roots->mapping_count; i++) {
         const struct hl_mapping *mapping = &scan->roots->mappings[i];
+        void (*const look)(struct hl_graph *, uintptr_t, uintptr_t) = mapping->shared ? scan_shared : hl_graph_scan;
         uintptr_t at = mapping->begin;
         if (!is_root(mapping)) continue;
         while (next > 0 && scan->excluded[next - 1].end > at) next--;
         for (; next < scan->excluded_count && scan->excluded[next].begin < mapping->end; next++) {
-            if (scan->excluded[next].begin > at) hl_graph_scan(scan->graph, at, scan->excluded[next].begin);
+            if (scan->excluded[next].begin > at) look(scan->graph, at, scan->excluded[next].begin);
             if (scan->excluded[next].end > at) at = scan->excluded[next].end;
         }
-        if (at < mapping->end) hl_graph_scan(scan->graph, at, mapping->end);
+        if (at < mapping->end) look(scan->graph, at, mapping->end);
     }
 }
 
