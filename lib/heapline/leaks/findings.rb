@@ -67,7 +67,7 @@ module Heapline
       def functions
         groups = select(&:lost?).group_by { |record| record.culprit&.then { |frame| [frame.name, frame.path] } }
         sums = groups.except(nil).values.map do |records|
-          FunctionLoss.new(frame: records.first.culprit, records: records.size, places: records.uniq(&:place).size,
+          FunctionLoss.new(frame: records.first.culprit, records: records.size, places: places(records),
                            blocks: records.sum(&:blocks), bytes: records.sum(&:bytes))
         end
         sums.sort_by.with_index { |sum, index| [-sum.bytes, index] }
@@ -93,6 +93,14 @@ module Heapline
       def lost_blocks
         definite_blocks + indirect_blocks
       end
+
+      # By how many ways, of lines of C and Ruby, their function was called.
+      def places(records)
+        records.uniq do |record|
+          [record.location, record.frames.map { |frame| [frame.name, frame.place] }, record.ruby_frames]
+        end.size
+      end
+      private :places
 
       # Those of several processes as one.
       def self.merge(all)

@@ -93,12 +93,6 @@ module Heapline
         own.find { |frame| !frame.standard_library? } || own.first || frames.first
       end
 
-      # Equal where the same lines of C and Ruby asked for them.
-      # @api private
-      def place
-        [location, frames.map { |frame| [frame.name, frame.place] }, ruby_frames]
-      end
-
       # Base name of the library that called malloc; nil: the Ruby VM.
       def library
         location.library
