@@ -191,6 +191,20 @@ CORPUS_FUNCTION held_by_a_shared_mapping(void) {
     map(MAP_SHARED)[900] = malloc(322);
 }
 
+static void **map_advised(int advice) {
+    void **page = map(MAP_PRIVATE);
+    if (madvise(page, 8192, advice)) abort();
+    return page;
+}
+
+CORPUS_FUNCTION held_by_a_mapping_that_is_not_forked(void) {
+    map_advised(MADV_DONTFORK)[900] = malloc(328);
+}
+
+CORPUS_FUNCTION held_by_a_mapping_that_is_wiped_on_fork(void) {
+    map_advised(MADV_WIPEONFORK)[900] = malloc(329);
+}
+
 static void **map_file(int fd) {
     if (ftruncate(fd, 8192)) abort();
     void **page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -335,6 +349,8 @@ const struct corpus_case corpus_clean[] = {
     CORPUS_CASE(held_by_a_context_in_a_block),
     CORPUS_CASE(held_by_a_mapping),
     CORPUS_CASE(held_by_a_shared_mapping),
+    CORPUS_CASE(held_by_a_mapping_that_is_not_forked),
+    CORPUS_CASE(held_by_a_mapping_that_is_wiped_on_fork),
     CORPUS_CASE(held_by_a_memory_file),
     CORPUS_CASE(held_by_shared_memory),
     CORPUS_CASE(held_by_a_file_without_a_name),

@@ -9,6 +9,7 @@
 
 #include "leaks/leak_allocator.h"
 #include "leaks/leak_roots.h"
+#include "leaks/leak_uncopied.h"
 #include "platform/own_memory.h"
 #include "platform/system_call.h"
 #include "state/block_map.h"
@@ -54,6 +55,7 @@ static int look(struct hl_leak_scan *scan) {
     struct hl_roots roots = {
         .child = &scan->child, .pages = scan->pages, .page_count = scan->page_count, .page_room = scan->page_room};
     const uint64_t begun = now_ns();
+    hl_leak_uncopied_bring(scan->child.attendant);
     int failed = hl_allocator_memory_begin(&roots);
     if (failed) return failed;
     const int64_t count = hl_memory_maps(&roots.mappings);

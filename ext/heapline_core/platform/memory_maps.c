@@ -17,8 +17,7 @@ static const char *skip_word(const char *cursor) {
     return cursor;
 }
 
-/* "7f12a000-7f12c000 rw-p 00000000 fe:01 1234   /usr/lib/x.so" */
-static struct hl_mapping parse(const char *line) {
+struct hl_mapping hl_memory_map_parse(const char *line) {
     struct hl_mapping mapping = {0};
     mapping.begin = hl_parse_hexadecimal(&line);
     line++;
@@ -56,7 +55,7 @@ int64_t hl_memory_maps(struct hl_mapping **mappings) {
     if (!*mappings) return text ? -ENOMEM : -EIO;
     for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = 0;
-        (*mappings)[count++] = parse(line);
+        (*mappings)[count++] = hl_memory_map_parse(line);
     }
     return count;
 }

@@ -18,6 +18,9 @@ struct hl_mapping {
     uint8_t readable, writable, executable, shared, is_file;
 };
 
+/* Of a line of /proc/PID/maps: "7f12a000-7f12c000 rw-p 00000000 fe:01 1234   /usr/lib/x.so". Its path stays there. */
+struct hl_mapping hl_memory_map_parse(const char *line);
+
 /* Into own memory that is never given back: for a process that ends soon. Their number, or -errno. */
 int64_t hl_memory_maps(struct hl_mapping **mappings);
 
