@@ -22,8 +22,7 @@ module Heapline
 
       # directory: where the searches' reports are. reader: Leaks::Reader, which has the rules of what is shown.
       def initialize(tests, directory, reader)
-        found = Leaks::EndSearches.reports(directory).map { |text, source| reader.read(text, source) }
-        findings = Leaks::Findings.merge(found)
+        findings = reader.read_all(Leaks::EndSearches.reports(directory))
         lost = findings.select(&:lost?).group_by(&:pid)
         @tests = tests.map { |test| test.with_losses(merged(of_test(test, lost.fetch(test.pid, [])))) }
         @outside = of_none(tests.group_by(&:pid), lost)
