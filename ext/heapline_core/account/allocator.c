@@ -159,7 +159,7 @@ void hl_allocator_measure(int survey) {
                      : below_is("mimalloc") ? ask_mimalloc(&found)
                                             : 0;
     if (!told) return;
-    hl_flight.header->space_bytes = space;
+    if (space) hl_flight.header->space_bytes = space;
     memcpy(&figures->resident_bytes, &found.resident_bytes,
            offsetof(struct hl_figures, trim_ns) - offsetof(struct hl_figures, resident_bytes));
     __atomic_store_n(&figures->allocator_ns, hl_flight_now(), __ATOMIC_RELEASE);

@@ -417,8 +417,7 @@ void hl_lane_begin_again(void) {
         hl_lane_counts_wipe_bases(&lane->counts);
         limit_publishing(lane);
     }
-    header->live_bytes = header->peak_bytes = header->large_ruby_bytes = peak_since = 0;
-    header->large_bytes = (int64_t)hl_real_tried;
+    header->live_bytes = header->peak_bytes = header->large_bytes = header->large_ruby_bytes = peak_since = 0;
     header->peak_ns = header->counts_lost = header->bytes_lost = 0;
     hl_lane_baseline(HL_BASELINE_START);
 }

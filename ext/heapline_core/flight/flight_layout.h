@@ -460,7 +460,7 @@ struct hl_flight_header {
 
     int64_t large_ruby_bytes; /* of `large_bytes`: allocated by Ruby lines */
     uint64_t space_bytes; /* one of the allocator's figures: addresses that it has, of memory that it keeps given back
-                           * too; 0: it does not tell, or was not asked */
+                           * too; 0: it does not tell, or was not asked. glibc: of mappings that heapline made */
 };
 
 enum hl_attribution {

@@ -337,7 +337,7 @@ static int make_ready(void) {
     hl_text(hl_flight.header->ruby, sizeof(hl_flight.header->ruby), "%s",
             hl_ruby.description ? hl_ruby.description : "");
     hl_real_describe(hl_flight.header->allocator, sizeof(hl_flight.header->allocator));
-    hl_flight.header->large_bytes += (int64_t)hl_real_tried;
+    hl_flight.header->space_bytes = hl_real_tried;
     hl_text(hl_flight.header->options, sizeof(hl_flight.header->options), "%s",
             getenv("HEAPLINE") ? getenv("HEAPLINE") : "");
     if (hl_started_late) tell_what_was_there();

@@ -20,7 +20,8 @@ module Heapline
     # metadata_bytes::    of the allocator itself
     # returnable_bytes::  what `heapline trim` could give back, as the allocator sees it
     # arenas::            Array of Arena, glibc only
-    # space_bytes::       of the allocator's addresses, what it keeps given back too; glibc: as resident_bytes
+    # space_bytes::       of the allocator's addresses, what it keeps given back too; glibc: of mappings for a block
+    #                     each, with those that heapline made when it tried the allocator
     # large_bytes, large_ruby_bytes:: of live blocks so large that much of them may never have been touched, by
     #                     heapline's count at any time: glibc: as resident_bytes, others: of 64 KiB or more; of these,
     #                     by Ruby lines
@@ -52,10 +53,9 @@ module Heapline
       def recent(now)
         return self unless allocator_at && now - allocator_at > VALID
 
-        mapped = arenas.empty? ? nil : resident_bytes
-        forgotten = ALLOCATOR.to_h { |figure| [figure, nil] }
-        self.class.new(**to_h, **forgotten, allocator_at: nil, arenas: [].freeze, resident_bytes: mapped,
-                                            space_bytes: mapped)
+        kept = arenas.empty? ? {} : { resident_bytes: resident_bytes, space_bytes: space_bytes }
+        forgotten = [*ALLOCATOR, :space_bytes].to_h { |figure| [figure, nil] }
+        self.class.new(**to_h, **forgotten, allocator_at: nil, arenas: [].freeze, **kept)
       end
 
       class << self
@@ -65,13 +65,20 @@ module Heapline
           known = [group(asked, :objects, OBJECTS), group(asked, :allocator, ALLOCATOR)].reduce(:merge)
           large, ruby = raw.values_at(:large_bytes, :large_ruby_bytes).map { |bytes| [bytes, 0].max }
           known.update(large_bytes: large, large_ruby_bytes: [ruby, large].min)
-          known[:space_bytes] = raw[:space_bytes] if known[:allocator_at] && raw[:space_bytes].positive?
-          known[:resident_bytes] = known[:space_bytes] = large if raw[:allocator].start_with?("glibc")
+          known.update(space(raw, known, large))
           arenas = asked[:arenas].map { |system, free| Arena.new(system, free).freeze }.freeze
           new(**known, **trim(asked), arenas: arenas)
         end
 
         private
+
+        # What the allocator has of addresses. glibc does not tell: its large blocks, and what heapline tried.
+        def space(raw, known, large)
+          bytes = raw[:space_bytes]
+          return { resident_bytes: large, space_bytes: large + bytes } if raw[:allocator].start_with?("glibc")
+
+          known[:allocator_at] && bytes.positive? ? { space_bytes: bytes } : {}
+        end
 
         # The fields of a group, where it was ever taken.
         def group(asked, name, fields)

@@ -8,12 +8,11 @@ module Heapline
   # Ruby objects by the line that made them and their class: counted only where that was asked for.
   # @api private
   module Objects
-    # Raises FlightError where the process of an
-    # Accounting::Snapshot has not accounted its own; what to do is said.
-    def self.demand(snapshot)
-      return if snapshot.objects
+    # Raises FlightError unless the process `pid` has accounted its own (`has`); what to do is said.
+    def self.demand(pid, has)
+      return if has
 
-      raise FlightError, "process #{snapshot.pid} does not count Ruby objects: start it with heapline --objects " \
+      raise FlightError, "process #{pid} does not count Ruby objects: start it with heapline --objects " \
                          "(or HEAPLINE=objects), or use Heapline.objects { … } in it"
     end
 

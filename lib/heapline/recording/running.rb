@@ -49,7 +49,7 @@ module Heapline
 
       # They are recorded as they are accounted.
       def check_objects
-        Objects.demand(Accounting::Flight.totals(@entry.path))
+        Objects.demand(@entry.pid, Accounting::Flight.header(@entry.path)[:objects_ns].positive?)
       end
 
       # SIGTERM and Ctrl-C end the recording, not the process.

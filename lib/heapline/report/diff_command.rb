@@ -61,7 +61,7 @@ module Heapline
 
       def read(source)
         snapshot = Source.read(source, directory)
-        Objects.demand(snapshot) if @options[:objects]
+        Objects.demand(snapshot.pid, snapshot.objects) if @options[:objects]
         snapshot
       end
 

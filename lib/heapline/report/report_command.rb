@@ -34,7 +34,7 @@ module Heapline
         raise UsageError, "#{source} is a growth log: heapline growth #{source}" if Source.log?(source)
 
         snapshot = read(source)
-        Objects.demand(snapshot) if @options[:objects]
+        Objects.demand(snapshot.pid, snapshot.objects) if @options[:objects]
         demand_tag(snapshot) if @options[:tag]
         render(snapshot, source)
         Command::OK

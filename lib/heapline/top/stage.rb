@@ -102,7 +102,7 @@ module Heapline
       # Raises FlightError where the View is one of Ruby objects and none of the processes counts its own.
       def demand(view)
         snapshots = @watch.now.snapshots if view.objects?
-        Objects.demand(snapshots.first) if snapshots&.none?(&:objects)
+        Objects.demand(snapshots.first.pid, snapshots.any?(&:objects)) if snapshots
       end
 
       def scene(view)
