@@ -174,7 +174,8 @@ module Heapline
     def test_what_a_library_had_before_its_loss_is_no_growth
       file = program("require 'fiddle'\nHELD = Fiddle::Pointer.malloc(5000)\nThread.new { Fiddle.malloc(100) }.join\n")
       not_by_chance do
-        out, = heapline("leaks", "--format", "json", RbConfig.ruby, file)
+        fiddle = FlightRun::FIDDLE.map { |directory| "-I#{directory}" }
+        out, = heapline("leaks", "--format", "json", RbConfig.ruby, *fiddle, file)
         libraries = JSON.parse(out)["libraries"].map do |library|
           [File.basename(library["library"]), *library.values_at("lost_blocks", "lost_bytes", "reachable_blocks")]
         end
