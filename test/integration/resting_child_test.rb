@@ -200,7 +200,7 @@ class RestingChildTest < Minitest::Test
         exit!($?.exitstatus)
       RUBY
       assert_equal ["1000", 4], [run.output, run.status.exitstatus], run.error
-      assert_operator run.error.lines.size, :<=, 2, run.error
+      assert_operator run.error.lines.uniq.size, :<=, 2, run.error # each thread that meets it says so
       assert_empty run.error.lines.grep_v(/\Aheapline: another program cut the flight file/)
     end
   end
