@@ -48,7 +48,7 @@ module Heapline
 
       # Is it such a function, with which a program's own asks for memory?
       def standard_library?
-        file.to_s.match?(STANDARD_SOURCE) || (function.to_s.include?("::") && standard_name?)
+        file.to_s.b.match?(STANDARD_SOURCE) || (function.to_s.include?("::") && standard_name?)
       end
 
       private
@@ -56,7 +56,7 @@ module Heapline
       # C++ says the type of the result first, and parameters: "void std::vector<int>::_M_insert<int>(int)"; Rust a type
       # and its trait: "<alloc::vec::Vec<T> as core::iter::FromIterator<T>>::from_iter".
       def standard_name?
-        plain = function.sub("(anonymous namespace)", "").sub(/\boperator\b.*/, "operator()").delete_prefix("<")
+        plain = function.b.sub("(anonymous namespace)", "").sub(/\boperator\b.*/, "operator()").delete_prefix("<")
         plain.gsub(TEMPLATE, "").split(" as ").all? { |name| (name[/\A[^(]* (.*)/, 1] || name).match?(STANDARD_NAME) }
       end
     end

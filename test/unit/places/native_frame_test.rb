@@ -47,6 +47,13 @@ module Heapline
           assert_predicate LeakReports.frame(function: "<T as U>::into", file: file), :standard_library?, file
         end
       end
+
+      def test_names_that_are_no_text
+        of = ->(function, file) { LeakReports.frame(function: function, file: file).standard_library? }
+        assert of["mine::\xFF", "/\xFF/include/c++/12/vector"]
+        assert of["std::\xFF", "/a/\xFF.cpp"]
+        refute of["mine::\xFF", "/a/\xFF.cpp"]
+      end
     end
   end
 end
