@@ -351,6 +351,24 @@ static void go_the_short_way_in_a_child(void) {
 
 static int go_on[2];
 
+/* A child that reads a byte of go_on before its part comes to an end. */
+static pid_t fork_waiting(void (*part)(void)) {
+    CHECK(pipe(go_on) == 0);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        part();
+        below_exit((int)check_failures());
+    }
+    return child;
+}
+
+static void let_go_on(pid_t child) {
+    int status = -1;
+    CHECK(write(go_on[1], "", 1) == 1);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 /* Its parent went the short way meanwhile: that is none of its counts. */
 static void come_late(void) {
     char byte;
@@ -371,21 +389,13 @@ static void the_short_way_after_a_fork(void) {
     inherited = block;
     check_in_child(go_the_short_way_in_a_child);
     counted_at_line_10(2, 0);
-    CHECK(pipe(go_on) == 0);
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        come_late();
-        below_exit((int)check_failures());
-    }
+    const pid_t child = fork_waiting(come_late);
     CHECK(!freed_shortly(block)); /* the fork is a new moment: what the child is to find has to be kept first */
     counted_at_line_10(2, 0);
     follow_and_locate();
     CHECK(freed_shortly(block) && born_shortly(&block) && freed_shortly(block) && freed_shortly(other));
     counted_at_line_10(3, 3);
-    CHECK(write(go_on[1], "", 1) == 1);
-    int status = -1;
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    let_go_on(child);
     check_flight();
 }
 
@@ -564,18 +574,11 @@ static void rest_and_take_over(void) {
 
 /* Its parent goes on meanwhile: it counts, and makes a label more telling, far behind what was there at the fork. */
 static void a_child_that_rests_has_what_was_at_the_fork(void) {
-    int status = -1;
     char text[STRING_BYTES] = {0};
     begin("quiet");
     CHECK(hl_flight_pages(RESTING_PAGES)); /* so that it is long before it takes over by itself */
     for (unsigned i = 0; i < RESTING_LINES; i++) CHECK(allocate_at(i, 100));
-    CHECK(pipe(go_on) == 0);
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) {
-        rest_and_take_over();
-        below_exit((int)check_failures());
-    }
+    const pid_t child = fork_waiting(rest_and_take_over);
     for (unsigned i = 0; i < RESTING_LINES; i++) CHECK(allocate_at(i, 100));
     const int saved = hl_guard_enter(&hl_thread);
     for (uint32_t i = 0; i < STRINGS; i++) {
@@ -584,8 +587,7 @@ static void a_child_that_rests_has_what_was_at_the_fork(void) {
     }
     hl_guard_leave(&hl_thread, saved);
     relabel(flight_find("/app/a.rb", 10), "Telling#work");
-    CHECK(write(go_on[1], "", 1) == 1);
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    let_go_on(child);
     check_flight();
 }
 

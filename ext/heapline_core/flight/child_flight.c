@@ -14,16 +14,16 @@
 
 enum { CHILD_PAGES = 24 }; /* that it begins with: most need no more */
 
-/* Its file, without a name, or memory where there can be none. Until the child has hl_handed.taken over, the
- * parent's flight is still mapped where nothing of the child's lies in place. */
+/* Its file, without a name, or memory where there can be none. Until the child has taken over, the parent's flight is
+ * still mapped where nothing of the child's lies in place. */
 static int child_fd = -1;
 static char *child_memory;
 static struct hl_page_set *in_place; /* and all pages from parents_end on; NULL: all are */
 static uint32_t parents_end;
 static int parents_fd = -1;
 static struct hl_file_identity parents_file;
-static uint32_t first_to_change;     /* the first site whose record is in place */
-static uint32_t sums_from, sums_end; /* hl_flight_child_page */
+static uint32_t first_to_change; /* the first site whose record is in place */
+static uint32_t sums_from;       /* hl_flight_child_page */
 
 static int is_in_place(uint32_t page) {
     return !in_place || page >= parents_end || hl_page_set_has(in_place, page);
@@ -107,26 +107,25 @@ enum { ENTRIES = HL_PAGE_SIZE / sizeof(uint32_t) };
  * is named. With `depth` 2 these are directories themselves, and `from` is an entry of all of theirs. */
 static int bring_directory(struct hl_page_set *brought, uint32_t page, unsigned depth, uint32_t from) {
     const uint32_t *directory = hl_flight_page(page);
-    const uint32_t each = depth > 1 ? ENTRIES : 1;
     struct run run = {0, 0};
     int failed = bring_one(brought, page & hl_flight.mask);
     for (uint32_t i = 0; i < ENTRIES && !failed; i++) {
         const uint32_t entry = __atomic_load_n(&directory[i], __ATOMIC_ACQUIRE);
         if (!entry) continue;
         if (depth > 1)
-            failed = bring_directory(brought, entry, 1, from > i * each ? from - i * each : 0);
+            failed = bring_directory(brought, entry, 1, from > i * ENTRIES ? from - i * ENTRIES : 0);
         else if (i >= from)
             failed = add_to_run(&run, brought, entry & hl_flight.mask);
     }
     return failed ? failed : bring_run(&run);
 }
 
-/* All that was not brought yet but counts, in as few pieces as possible. */
-static int bring_others(const struct hl_page_set *brought, uint32_t end) {
+/* All that is the parent's still but counts, in as few pieces as possible. */
+static int bring_others(void) {
+    const uint32_t end = parents_end;
     int failed = 0;
     for (uint32_t page = HL_FIXED_PAGES, first; page < end && !failed; page++) {
-        for (first = page; page < end && !hl_page_set_has(brought, page) && !hl_page_set_has(&hl_handed.counts, page);
-             page++)
+        for (first = page; page < end && !is_in_place(page) && !hl_page_set_has(&hl_handed.counts, page); page++)
             ;
         if (page > first) failed = bring_pages(first, page - first);
     }
@@ -254,24 +253,15 @@ int hl_flight_may_change(uint32_t site) {
 
 /* Once written a description never changes (F1), but for labels. */
 int hl_flight_bring(void) {
-    struct hl_page_set *brought = hl_own_memory(sizeof(*brought));
-    int failed = brought ? 0 : -ENOMEM;
-    if (failed) return failed;
-    if (!child_memory && (child_fd = hl_flight_descriptor()) < 0) failed = make_memory();
-    memcpy(brought, in_place, sizeof(*brought));
-    if (!failed) failed = bring_others(brought, parents_end);
-    hl_own_memory_return(brought, sizeof(*brought));
+    if (!child_memory) child_fd = hl_flight_descriptor();
+    const int failed = child_memory || child_fd >= 0 ? 0 : make_memory();
     sums_from = HL_FIXED_PAGES;
-    sums_end = parents_end;
-    return failed;
+    return failed ? failed : bring_others();
 }
 
 uint32_t hl_flight_child_page(void) {
-    const uint32_t vacant = hl_flight_take_vacant(1, &sums_from, sums_end, 1);
-    const uint32_t page = vacant ? vacant : hl_flight_pages(1);
-    if (page) hl_page_set_add(&hl_handed.counts, page, 1);
-    if (page) hl_page_set_add(&hl_handed.taken, page, 1);
-    return page;
+    const uint32_t vacant = hl_flight_take_vacant(1, &sums_from, parents_end, 1);
+    return hl_flight_hand_out_for_counts(vacant ? vacant : hl_flight_pages(1), 1);
 }
 
 /* The disk was full, or the descriptor gone: a file that is not whole is of no use, so all goes on in memory. */
@@ -302,18 +292,17 @@ int hl_flight_become_child(void) {
 
 /* ---- labels that the parent made more telling meanwhile ---- */
 
-/* The descriptor may have been closed, and its number may be another file's; and the file may have been cut. */
+/* The descriptor may have been closed, and its number may be another file's. */
 static int is_parents_file(void) {
-    struct stat status;
-    return parents_fd >= 0 && hl_file_is(parents_fd, parents_file) && fstat(parents_fd, &status) == 0 &&
-           status.st_size >= (off_t)HL_PAGE_SIZE;
+    return hl_file_is(parents_fd, parents_file);
 }
 
 size_t hl_flight_parents_text(hl_string_ref reference, char *bytes, size_t size) {
     uint16_t length16 = 0;
     const off_t place = (off_t)reference * 8;
-    if ((uint64_t)place < (uint64_t)parents_end * HL_PAGE_SIZE) return 0;
-    if (!is_parents_file() || pread(parents_fd, &length16, sizeof(length16), place) != sizeof(length16)) return 0;
+    if (!hl_flight_is_of_parent(reference) || !is_parents_file() ||
+        pread(parents_fd, &length16, sizeof(length16), place) != sizeof(length16))
+        return 0;
     if (length16 > size) return 0;
     return pread(parents_fd, bytes, length16, place + (off_t)sizeof(length16)) == length16 ? length16 : 0;
 }
@@ -323,7 +312,9 @@ int hl_flight_is_of_parent(hl_string_ref reference) {
 }
 
 void hl_flight_tell_parent_of_late_child(void) {
-    if (!is_parents_file()) return;
+    struct stat status;
+    if (!is_parents_file() || fstat(parents_fd, &status) || status.st_size < (off_t)HL_PAGE_SIZE)
+        return; /* it was cut */
     struct hl_flight_header *header = hl_map(NULL, HL_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, parents_fd);
     if (header == MAP_FAILED) return;
     hl_add_shared(&header->late_children, 1);

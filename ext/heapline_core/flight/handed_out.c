@@ -98,14 +98,19 @@ uint32_t hl_flight_take_vacant(int parent_had, uint32_t *cursor, uint32_t end, u
     return first;
 }
 
+uint32_t hl_flight_hand_out_for_counts(uint32_t first, uint32_t count) {
+    if (!first) return 0;
+    hl_page_set_add(&hl_handed.counts, first, count);
+    hl_page_set_add(&hl_handed.taken, first, count);
+    return first;
+}
+
 uint32_t hl_flight_pages_of_counts(uint32_t count) {
     const int saved = errno;
     uint32_t first = hl_flight_take_vacant(0, &hl_handed.vacant_from, hl_handed.vacant_end, count);
     if (first && hl_flight_back(first, first + count)) first = 0;
     errno = saved;
-    if (!first && (first = hl_flight_pages(count))) hl_page_set_add(&hl_handed.counts, first, count);
-    if (first) hl_page_set_add(&hl_handed.taken, first, count);
-    return first;
+    return hl_flight_hand_out_for_counts(first ? first : hl_flight_pages(count), count);
 }
 
 void *hl_flight_page_behind(uint32_t *entry) {

@@ -73,6 +73,9 @@ int hl_flight_back(uint32_t begin, uint32_t end);
  * writes of it into a core it makes first. */
 void hl_flight_keep_in_core(uint32_t begin, uint32_t end);
 
+/* Note that these pages (0: none) are for counts of this process. Returns `first`. */
+uint32_t hl_flight_hand_out_for_counts(uint32_t first, uint32_t count);
+
 /* The first of `count` pages of counts that the parent had, or had not, from `*cursor` on, which moves on; or 0. */
 uint32_t hl_flight_take_vacant(int parent_had, uint32_t *cursor, uint32_t end, uint32_t count);
 
