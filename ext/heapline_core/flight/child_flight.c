@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "flight/flight.h"
-#include "platform/own_memory.h"
 #include "platform/system_call.h"
 
 enum { CHILD_PAGES = 24 }; /* that it begins with: most need no more */
@@ -18,7 +17,8 @@ enum { CHILD_PAGES = 24 }; /* that it begins with: most need no more */
  * still mapped where nothing of the child's lies in place. */
 static int child_fd = -1;
 static char *child_memory;
-static struct hl_page_set *in_place; /* and all pages from parents_end on; NULL: all are */
+static int rests;
+static struct hl_page_set in_place; /* while it rests, and all pages from parents_end on */
 static uint32_t parents_end;
 static int parents_fd = -1;
 static struct hl_file_identity parents_file;
@@ -26,7 +26,7 @@ static uint32_t first_to_change; /* the first site whose record is in place */
 static uint32_t sums_from;       /* hl_flight_child_page */
 
 static int is_in_place(uint32_t page) {
-    return !in_place || page >= parents_end || hl_page_set_has(in_place, page);
+    return !rests || page >= parents_end || hl_page_set_has(&in_place, page);
 }
 
 static int make_memory(void) {
@@ -86,18 +86,18 @@ static int bring_run(struct run *run) {
     return failed;
 }
 
-static int add_to_run(struct run *run, struct hl_page_set *brought, uint32_t page) {
-    if (hl_page_set_has(brought, page)) return 0;
+static int add_to_run(struct run *run, uint32_t page) {
+    if (hl_page_set_has(&in_place, page)) return 0;
     const int failed = page == run->first + run->count ? 0 : bring_run(run);
-    hl_page_set_add(brought, page, 1);
+    hl_page_set_add(&in_place, page, 1);
     if (!run->count) run->first = page;
     run->count++;
     return failed;
 }
 
-static int bring_one(struct hl_page_set *brought, uint32_t page) {
+static int bring_one(uint32_t page) {
     struct run run = {0, 0};
-    const int failed = add_to_run(&run, brought, page);
+    const int failed = add_to_run(&run, page);
     return failed ? failed : bring_run(&run);
 }
 
@@ -105,17 +105,17 @@ enum { ENTRIES = HL_PAGE_SIZE / sizeof(uint32_t) };
 
 /* The pages that a directory names, from its entry `from` on, after the directory itself: what names comes before what
  * is named. With `depth` 2 these are directories themselves, and `from` is an entry of all of theirs. */
-static int bring_directory(struct hl_page_set *brought, uint32_t page, unsigned depth, uint32_t from) {
+static int bring_directory(uint32_t page, unsigned depth, uint32_t from) {
     const uint32_t *directory = hl_flight_page(page);
     struct run run = {0, 0};
-    int failed = bring_one(brought, page & hl_flight.mask);
+    int failed = bring_one(page & hl_flight.mask);
     for (uint32_t i = 0; i < ENTRIES && !failed; i++) {
         const uint32_t entry = __atomic_load_n(&directory[i], __ATOMIC_ACQUIRE);
         if (!entry) continue;
         if (depth > 1)
-            failed = bring_directory(brought, entry, 1, from > i * ENTRIES ? from - i * ENTRIES : 0);
+            failed = bring_directory(entry, 1, from > i * ENTRIES ? from - i * ENTRIES : 0);
         else if (i >= from)
-            failed = add_to_run(&run, brought, entry & hl_flight.mask);
+            failed = add_to_run(&run, entry & hl_flight.mask);
     }
     return failed ? failed : bring_run(&run);
 }
@@ -135,15 +135,15 @@ static int bring_others(void) {
 /* The pages in which the child will write: directories, and of records and names those that may not be full. Sites that
  * are not in the child's header yet may be in its records, and the other way round never: what refers comes before what
  * it refers to, and how many there are between the two. */
-static int bring_what_changes(struct hl_page_set *brought, struct hl_flight_header *header, uint32_t sites) {
+static int bring_what_changes(struct hl_flight_header *header, uint32_t sites) {
     const struct hl_flight_header *now = hl_flight.header;
     const uint32_t libraries = header->library_count, tags = header->tag_count;
-    int failed = bring_directory(brought, HL_SITE_DIRECTORY_PAGE, 2, sites / HL_SITES_PER_PAGE);
-    if (!failed) failed = bring_directory(brought, HL_LIBRARY_DIRECTORY_PAGE, 1, libraries / HL_NAMES_PER_PAGE);
-    if (!failed) failed = bring_directory(brought, HL_TAG_DIRECTORY_PAGE, 1, tags / HL_NAMES_PER_PAGE);
+    int failed = bring_directory(HL_SITE_DIRECTORY_PAGE, 2, sites / HL_SITES_PER_PAGE);
+    if (!failed) failed = bring_directory(HL_LIBRARY_DIRECTORY_PAGE, 1, libraries / HL_NAMES_PER_PAGE);
+    if (!failed) failed = bring_directory(HL_TAG_DIRECTORY_PAGE, 1, tags / HL_NAMES_PER_PAGE);
     const uint32_t objects = hl_load32(&now->object_directory); /* the parent may be naming their classes */
     for (uint32_t i = 0; objects && i < HL_OBJECT_DIRECTORY_PAGES && !failed; i++)
-        failed = bring_directory(brought, objects + i, 1, 0);
+        failed = bring_directory(objects + i, 1, 0);
     header->site_count = hl_load32(&now->site_count);
     header->library_count = hl_load32(&now->library_count);
     header->tag_count = hl_load32(&now->tag_count);
@@ -175,16 +175,14 @@ static int put_in_place(uint32_t first, uint32_t count) {
     const size_t size = (size_t)count * HL_PAGE_SIZE;
     void *placed = child_memory ? hl_map_over(child_memory + at, size, hl_flight.base + at)
                                 : hl_map_part(hl_flight.base + at, size, child_fd, at);
-    if (placed == MAP_FAILED) return -errno;
-    madvise(placed, size, MADV_DONTDUMP);
-    return 0;
+    return placed == MAP_FAILED ? -errno : 0;
 }
 
 /* Of the parent's pages those that are in the set, or are not. */
-static int put_runs_in_place(const struct hl_page_set *set, int are) {
+static int put_runs_in_place(int are) {
     int failed = 0;
     for (uint32_t page = 0, first; page < parents_end && !failed; page++) {
-        for (first = page; page < parents_end && hl_page_set_has(set, page) == are; page++)
+        for (first = page; page < parents_end && hl_page_set_has(&in_place, page) == are; page++)
             ;
         if (page > first) failed = put_in_place(first, page - first);
     }
@@ -200,43 +198,49 @@ static void leave_parents_file(void) {
 
 /* It is put in place with what changes. */
 static void take_what_is_vacant(void) {
-    hl_handed.parents_counts = hl_handed.taken;
-    memset(&hl_handed.taken, 0, sizeof(hl_handed.taken));
+    memcpy(&hl_handed.parents_counts, &hl_handed.taken, hl_page_set_bytes(parents_end));
+    memset(&hl_handed.taken, 0, hl_page_set_bytes(parents_end));
     for (uint32_t page = HL_FIXED_PAGES; page < parents_end; page++)
         if (hl_page_set_has(&hl_handed.counts, page) && !hl_page_set_has(&hl_handed.parents_counts, page))
-            hl_page_set_add(in_place, page, 1);
+            hl_page_set_add(&in_place, page, 1);
     hl_handed.vacant_from = HL_FIXED_PAGES;
     hl_handed.vacant_end = parents_end;
 }
 
-static int begin_child(struct hl_flight_header *header, struct hl_page_set *brought, uint32_t sites) {
-    hl_page_set_add(brought, HL_HEADER_PAGE, 1);
-    int failed = bring_what_changes(brought, header, sites);
+/* The kernel forgets it where something else is put in place. */
+static void leave_out_of_core(void) {
+    madvise(hl_flight.base, hl_flight_mapped_size(), MADV_DONTDUMP);
+}
+
+static int begin_child(struct hl_flight_header *header, uint32_t sites) {
+    memset(&in_place, 0, hl_page_set_bytes((uint32_t)described_pages()));
+    hl_page_set_add(&in_place, HL_HEADER_PAGE, 1);
+    int failed = bring_what_changes(header, sites);
     hl_handed.used = described_pages();
     header->page_count = hl_handed.used;
     if (!failed) failed = hl_flight_write_child(0, header, sizeof(*header));
     if (!failed) failed = back_child();
     if (failed) return failed;
-    in_place = brought;
+    rests = 1;
     parents_end = (uint32_t)hl_handed.used;
     take_what_is_vacant();
     leave_parents_file();
-    failed = put_runs_in_place(brought, 1);
+    failed = put_runs_in_place(1);
     if (!failed) failed = put_in_place(parents_end, hl_flight.mask + 1 - parents_end);
+    leave_out_of_core();
     return failed;
 }
 
 int hl_flight_begin_child(const struct hl_flight_header *then, uint32_t sites, int may_have_file) {
     struct hl_flight_header header = then ? *then : *hl_flight.header;
-    struct hl_page_set *brought = hl_own_memory(sizeof(*brought));
-    in_place = NULL;
+    rests = 0;
     parents_end = 0;
     header.late_children = header.left_files = header.request = 0;
     header.forked_from = header.pid;
     header.forked_from_ticks = header.start_ticks;
     hl_handed.string_arena = 0;
-    int failed = !brought ? -ENOMEM : may_have_file ? make_file() : make_memory();
-    if (!failed) failed = begin_child(&header, brought, sites);
+    int failed = may_have_file ? make_file() : make_memory();
+    if (!failed) failed = begin_child(&header, sites);
     if (failed) return failed;
     hl_flight_describe_process(hl_flight.header);
     hl_flight.header->state = HL_STATE_FORKED;
@@ -244,7 +248,7 @@ int hl_flight_begin_child(const struct hl_flight_header *then, uint32_t sites, i
 }
 
 int hl_flight_rests(void) {
-    return in_place != NULL;
+    return rests;
 }
 
 int hl_flight_may_change(uint32_t site) {
@@ -278,15 +282,14 @@ static int leave_file(void) {
 
 int hl_flight_become_child(void) {
     const int leaves = child_memory && hl_flight_file.inode;
-    int failed = put_runs_in_place(in_place, 0);
+    int failed = put_runs_in_place(0);
     if (!failed && leaves) failed = leave_file();
     child_fd = -1;
     child_memory = NULL;
     if (failed) return failed;
+    leave_out_of_core();
     hl_flight_keep_in_core(0, hl_handed.backed);
-    struct hl_page_set *set = in_place;
-    __atomic_store_n(&in_place, NULL, __ATOMIC_RELEASE);
-    hl_own_memory_return(set, sizeof(*set));
+    __atomic_store_n(&rests, 0, __ATOMIC_RELEASE);
     return 0;
 }
 

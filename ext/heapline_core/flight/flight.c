@@ -79,6 +79,7 @@ int hl_flight_create(const char *directory, const char **problem) {
     const char *refused = hl_flight_choose_directory(directory);
     uint32_t pages = pages_wanted();
     int failed = -ENOMEM;
+    hl_flight_identify_process();
     for (; pages >= PAGES_LEAST && failed; pages /= 4) {
         *problem = refused;
         hl_flight_use_file(hl_flight_unnamed_file((off_t)pages * HL_PAGE_SIZE, problem));

@@ -45,6 +45,10 @@ HL_INLINE int hl_page_set_has(const struct hl_page_set *set, uint32_t page) {
     return hl_load64(&set->words[page / HL_PAGE_SET_BITS]) >> page % HL_PAGE_SET_BITS & 1;
 }
 void hl_page_set_add(struct hl_page_set *set, uint32_t first, uint32_t count);
+/* The part of a set that has the pages before `end`, from its beginning on. */
+HL_INLINE size_t hl_page_set_bytes(uint32_t end) {
+    return (end + HL_PAGE_SET_BITS - 1) / HL_PAGE_SET_BITS * sizeof(uint64_t);
+}
 
 /*
  * Which pages are handed out. In a forked child the pages in which its parent had counts are holes of its own file, or

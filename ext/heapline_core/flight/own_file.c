@@ -25,6 +25,7 @@ static char directory_path[HL_CORE_DIRECTORY_BYTES];
 static uid_t directory_user;
 static char file_name[HL_CORE_NAME_BYTES];
 static uint64_t process_start; /* start_ticks in the header */
+static uint64_t process_space; /* pid_namespace */
 
 /* Not const: what is written at the start of the process is in its core. */
 __attribute__((used)) static struct hl_core_mark core_mark = {
@@ -176,12 +177,17 @@ static uint64_t pid_namespace(void) {
     return stat("/proc/self/ns/pid", &status) ? 0 : (uint64_t)status.st_ino;
 }
 
+void hl_flight_identify_process(void) {
+    process_start = start_ticks();
+    process_space = pid_namespace();
+}
+
 /* Processes of other pid namespaces may share the directory, and each has a process 1. */
 int hl_flight_name(char *name, size_t size) {
     static const uint64_t INITIAL = 0xeffffffc; /* the kernel's number for the first one */
-    const uint64_t space = pid_namespace();
-    size_t length = hl_text(name, size, "%d-%llu", (int)getpid(), (unsigned long long)start_ticks());
-    if (space && space != INITIAL) length += hl_text(name + length, size - length, "-%llu", (unsigned long long)space);
+    const unsigned long long space = process_space;
+    size_t length = hl_text(name, size, "%d-%llu", (int)getpid(), (unsigned long long)process_start);
+    if (space && space != INITIAL) length += hl_text(name + length, size - length, "-%llu", space);
     return hl_fit(name + length, size - length, ".flight");
 }
 
@@ -191,6 +197,7 @@ static void choose_name(void) {
 
 void hl_flight_remove_earlier(const char *directory) {
     if (hl_fit(directory_path, sizeof(directory_path), "%s", directory)) return;
+    hl_flight_identify_process();
     choose_name();
     hl_flight_remove();
 }
@@ -254,8 +261,8 @@ static void read_command(struct hl_flight_header *header) {
 void hl_flight_describe_process(struct hl_flight_header *header) {
     header->pid = (uint32_t)getpid();
     header->parent = (uint32_t)getppid();
-    header->start_ticks = process_start = start_ticks();
-    header->pid_namespace = pid_namespace();
+    header->start_ticks = process_start;
+    header->pid_namespace = process_space;
     header->started_ns = hl_flight_now();
     header->state = HL_STATE_RUNNING;
     read_command(header);

@@ -42,6 +42,8 @@ int hl_flight_unnamed_file(off_t size, const char **problem);
 /* From now on this is the flight's file (-1: it is in memory). It has no name yet. */
 void hl_flight_use_file(int fd);
 
+/* Which process this is, for its file's name and header: at its start, and in a forked child before all else. */
+void hl_flight_identify_process(void);
 void hl_flight_describe_process(struct hl_flight_header *header);
 
 /* Give the file its name: from now on others find it. While a child rests on its parent's flight its state says so, and

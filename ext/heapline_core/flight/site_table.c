@@ -13,7 +13,7 @@
 
 /* Where there are more strings than numbers for them, further ones lie in the file once a use. */
 enum { STRINGS_MAX = 1 << 21, STRINGS_A_SITE = 2 };
-/* So many threads may be about to add a site when a fork begins. */
+/* So many threads may be about to add a site when a fork begins, where any is. */
 enum { ADDING = 256 };
 
 /* Numbers that are handed out in a row; the header shows how many. */
@@ -32,7 +32,8 @@ struct names {
 static struct {
     struct hl_trie trie;
     struct numbers numbers;
-    uint32_t before_fork;
+    uint32_t adding;  /* threads */
+    uint32_t certain; /* at the last fork, those below this one were complete */
 } sites;
 static struct {
     struct hl_trie trie;
@@ -46,7 +47,7 @@ static uint32_t take_number(struct numbers *numbers, uint32_t limit) {
     uint32_t number = __atomic_load_n(&numbers->next, __ATOMIC_RELAXED);
     do
         if (number >= limit) return 0;
-    while (!__atomic_compare_exchange_n(&numbers->next, &number, number + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    while (!__atomic_compare_exchange_n(&numbers->next, &number, number + 1, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
     uint32_t shown = numbers->shown ? __atomic_load_n(numbers->shown, __ATOMIC_RELAXED) : number + 1;
     while (shown <= number &&
            !__atomic_compare_exchange_n(numbers->shown, &shown, number + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -147,6 +148,7 @@ struct wanted {
     uint64_t hash;
     hl_site_namer *namer;
     void *context;
+    uint32_t adds;  /* 1: it is counted in sites.adding */
     uint32_t fresh; /* the number that was taken for it */
 };
 
@@ -174,6 +176,8 @@ static int fill_record(uint32_t site, const struct wanted *wanted) {
 
 static uint32_t add_site(const void *context) {
     struct wanted *wanted = (struct wanted *)(uintptr_t)context;
+    wanted->adds = 1;
+    __atomic_fetch_add(&sites.adding, 1, __ATOMIC_SEQ_CST);
     const uint32_t site = take_number(&sites.numbers, sites.numbers.limit);
     if (!site || ensure_record_page(site) || fill_record(site, wanted)) return 0;
     return wanted->fresh = site;
@@ -184,12 +188,11 @@ uint32_t hl_site_find(const struct hl_site_key *key, hl_site_namer *namer, void 
     if (wanted.key.path.length > HL_STRING_MAX) wanted.key.path.length = HL_STRING_MAX;
     wanted.hash = hash_key(&wanted.key);
     const uint32_t site = hl_trie_find(&sites.trie, wanted.hash, &wanted, is_site, add_site);
-    if (HL_UNLIKELY(!site)) {
-        hl_add_shared(&hl_flight.header->sites_refused, 1);
-        return HL_SITE_OTHER;
-    }
-    if (site == wanted.fresh) __atomic_store_n(&hl_site_record(site)->ready, 1, __ATOMIC_RELEASE);
-    return site;
+    if (site && site == wanted.fresh) __atomic_store_n(&hl_site_record(site)->ready, 1, __ATOMIC_RELEASE);
+    if (wanted.adds) __atomic_fetch_sub(&sites.adding, 1, __ATOMIC_SEQ_CST);
+    if (HL_LIKELY(site)) return site;
+    hl_add_shared(&hl_flight.header->sites_refused, 1);
+    return HL_SITE_OTHER;
 }
 
 static int is_vague(hl_string_ref label) {
@@ -305,14 +308,17 @@ int hl_site_table_create(uint32_t limit_asked) {
         !create_names(&tags, HL_TAG_DIRECTORY_PAGE, tag_limit, &header->tag_count))
         return -ENOMEM;
     header->site_limit = limit;
-    header->site_count = HL_SITE_FIRST;
+    header->site_count = sites.certain = HL_SITE_FIRST;
     if (ensure_record_page(0)) return -ENOSPC;
     for (uint32_t site = HL_SITE_OTHER; site < HL_SITE_FIRST; site++) hl_site_record(site)->ready = 1;
     return 0;
 }
 
+/* The numbers first: who took one of these and adds no more has added it. */
 void hl_site_table_before_fork(void) {
-    sites.before_fork = hl_load32(&sites.numbers.next);
+    const uint32_t next = __atomic_load_n(&sites.numbers.next, __ATOMIC_SEQ_CST);
+    const uint32_t unsure = __atomic_load_n(&sites.adding, __ATOMIC_SEQ_CST) ? ADDING : 0;
+    sites.certain = next > HL_SITE_FIRST + unsure ? next - unsure : HL_SITE_FIRST;
 }
 
 static uint32_t adopted; /* the site that is being adopted */
@@ -346,15 +352,15 @@ static void follow(struct numbers *numbers) {
 }
 
 uint32_t hl_site_table_certain(void) {
-    return sites.before_fork > HL_SITE_FIRST + ADDING ? sites.before_fork - ADDING : HL_SITE_FIRST;
+    return sites.certain;
 }
 
 void hl_site_table_become_child(void) {
-    uint32_t site = hl_site_table_certain();
+    sites.adding = 0;
     follow(&sites.numbers);
     follow(&libraries.numbers);
     follow(&tags.numbers);
-    for (; site < sites.numbers.next; site++)
+    for (uint32_t site = sites.certain; site < sites.numbers.next; site++)
         if (record_page(site)) adopt(site);
 }
 
@@ -366,7 +372,7 @@ static void take_over_label(struct hl_site_record *record) {
 }
 
 void hl_site_table_take_over(void) {
-    const uint32_t end = hl_site_table_certain() / HL_SITES_PER_PAGE * HL_SITES_PER_PAGE;
+    const uint32_t end = sites.certain / HL_SITES_PER_PAGE * HL_SITES_PER_PAGE;
     for (uint32_t first = 0; first < end; first += HL_SITES_PER_PAGE) {
         struct hl_site_record *records = hl_site_record(first);
         for (uint32_t i = 0; i < HL_SITES_PER_PAGE; i++)

@@ -106,6 +106,7 @@ int hl_forked_child_begin(int seen, int anew) {
     hl_lane_rests = NULL;
     hl_own_pieces_become_child();
     hl_lane_stop(hl_thread.own);
+    hl_flight_identify_process();
     hl_left_files_tell();
     const struct hl_flight_header *then = hl_flight_rests() ? NULL : hl_inheritance_header();
     int failed = hl_flight_begin_child(then, hl_site_table_certain(), seen || anew);
