@@ -136,6 +136,19 @@ bool Jemalloc::read_extent(uint64_t page, uint64_t element, Extent &extent) {
     return (extent.block & ~uint64_t{PAGE - 1}) == page && extent.bytes && !(extent.bytes >> ADDRESS_BITS);
 }
 
+/* Of a table, which need not begin with a page: of pages that were never touched, and so are in no core, zeros. false:
+ * nothing of it is there. */
+bool Jemalloc::read_table(uint64_t at, void *to, size_t size) {
+    bool any = false;
+    for (size_t done = 0, part; done < size; done += part) {
+        part = std::min<size_t>(size - done, PAGE - (at + done) % PAGE);
+        const bool there = image_.read(at + done, static_cast<char *>(to) + done, part);
+        if (!there) memset(static_cast<char *>(to) + done, 0, part);
+        any |= there;
+    }
+    return any;
+}
+
 /* May a table lie there? */
 bool Jemalloc::is_table(uint64_t at, uint64_t bytes) {
     const Image::Segment *segment = !at || at % ALIGNED ? nullptr : image_.segment_at(at);
@@ -165,7 +178,7 @@ bool Jemalloc::find_leaf(uint64_t at, uint64_t &budget, Leaf &leaf) {
         }
         const uint64_t count = std::min(at_once, elements - i);
         budget -= std::min(budget, count * shape_->element_bytes());
-        const bool there = image_.read(from, words, count * shape_->element_bytes());
+        const bool there = read_table(from, words, count * shape_->element_bytes());
         for (uint64_t j = 0; there && j < count; j++) {
             const uint64_t element = shape_->element(words + j * shape_->words);
             if (!element || (!(element & DESCRIBED) && element >> ADDRESS_BITS >= KINDS)) continue;
@@ -292,7 +305,7 @@ template <typename Body> void Jemalloc::each_extent(const Job &job, const Body &
             const uint64_t first = i / at_once * at_once, from = leaf.at + first * bytes;
             if (first != there) {
                 job.check(++step);
-                if (image_.behind_hole(from) >= from + PAGE || !image_.read(from, words, sizeof(words))) {
+                if (image_.behind_hole(from) >= from + PAGE || !read_table(from, words, sizeof(words))) {
                     i = first + at_once - 1;
                     continue;
                 }

@@ -52,6 +52,7 @@ class Jemalloc : public Allocator {
     };
 
     Jemalloc(Image &image, const Shape &shape) : Allocator(image), shape_(&shape) {}
+    bool read_table(uint64_t at, void *to, size_t size);
     bool is_table(uint64_t at, uint64_t bytes);
     bool is_root_around(uint64_t at);
     bool find_leaf(uint64_t at, uint64_t &budget, Leaf &leaf);

@@ -378,9 +378,9 @@ class AttachRefusedTest < Minitest::Test
     pid
   end
 
-  def asleep?(pid)
-    File.read("/proc/#{pid}/stat").rpartition(")").last.split.first == "S"
-  end
+  def state(pid) = File.read("/proc/#{pid}/stat").rpartition(")").last.split.first
+
+  def asleep?(pid) = state(pid) == "S"
 
   def test_what_is_no_such_process
     assert_match(/is not there/, refusal((2**22) + 1))
@@ -391,7 +391,8 @@ class AttachRefusedTest < Minitest::Test
   def test_one_that_is_stopped
     pid = start_asleep(RbConfig.ruby, "--disable=gems", "-e", "sleep")
     Process.kill(:STOP, pid)
-    await("it is not stopped") { refusal(pid).include?("is stopped; SIGCONT") }
+    await("it is not stopped") { state(pid) == "T" }
+    assert_includes refusal(pid), "is stopped; SIGCONT"
   end
 
   def test_programs_that_take_no_library_or_cannot_be_stopped
@@ -453,7 +454,8 @@ class AttachRefusedTest < Minitest::Test
 
     pid = start_asleep("sleep", "1000")
     tracer = start_asleep("strace", "-p", pid.to_s)
-    await("it is not traced") { refusal(pid).include?("is traced by process #{tracer} (strace)") }
+    await("it is not traced") { File.read("/proc/#{pid}/status").include?("TracerPid:\t#{tracer}\n") }
+    assert_includes refusal(pid), "is traced by process #{tracer} (strace)"
   end
 
   # /proc/PID/mem is what the kernel lets those open who may trace.
