@@ -4,7 +4,7 @@
 module Bench
   TRAILER = "malloc and free touch the trailer (eight bytes of heapline's after each block), often on a cache line " \
             "that the plain run leaves alone; the loop does little else."
-  PAIR = "a pair takes 180 instructions more (test/bench/instructions_test.rb), at any number of threads."
+  PAIR = "a pair takes 173 instructions more (test/bench/instructions_test.rb), at any number of threads."
   MEAN = "most of it comes from workloads that do little but allocate, and from short runs, in which most lines run " \
          "for the first time."
   SHARE = "a profile has %s of its time in heapline, %s in free alone, which waits for the cache line of each trailer."

@@ -148,7 +148,7 @@ module CoreSample
 
   def self.mark
     fields = [MARK + 256, MARK + 264, MARK + 268, MARK + 272, MARK + 280, MARK + 296, MARK + 304].pack("Q*")
-    head = ("heapline core 2\0".b + fields).ljust(256, "\0")
+    head = ("heapline core 3\0".b + fields).ljust(256, "\0")
     state = [KEY, 0, 1].pack("QL2") + "/tmp\0\0\0\0x.flight".ljust(24, "\0") + [4711, MARK + 512].pack("Q2")
     (head + state).ljust(512, "\0") + flight.ljust(PAGE - 512, "\0")
   end

@@ -86,11 +86,12 @@ struct hl_lane {
     /* And besides these every malloc. */
     int64_t publish_above; /* never below record->high */
     uint64_t birth_bits;   /* the tick as in a trailer */
-    uint64_t settled;      /* hl_location_forgets: since then nothing was freed that its cache rests on (K2) */
+    uint64_t moment;       /* hl_short_moment when all was as the lane has it */
     struct hl_location_slots *locations;
 
-    uint32_t unsettled;               /* births since that changed */
-    struct hl_recording *recording;   /* recorder.h; NULL: nothing was recorded yet */
+    uint64_t settled;               /* hl_location_forgets: since then nothing was freed that its cache rests on (K2) */
+    uint32_t unsettled;             /* births since that changed */
+    struct hl_recording *recording; /* recorder.h; NULL: nothing was recorded yet */
     struct hl_ruby_walks *ruby_stack; /* ruby_stack.h; NULL: none was looked at yet */
     struct hl_lane *made_before;      /* of all lanes */
     uint64_t ran_ns;                  /* its owner's processor time when hl_lane_wait_for_all began */
@@ -110,6 +111,12 @@ HL_INLINE uint64_t hl_generation(void) {
 /* It moves on with each GC, baseline and fork. */
 HL_INLINE uint64_t hl_clock(void) {
     return hl_gc_count_now() + hl_load64(&hl_epochs);
+}
+
+/* What a lane was brought up to: where all that only grows adds up to this, and nothing is asked for, each is what it
+ * was. */
+HL_INLINE void hl_lane_set_moment(struct hl_lane *lane) {
+    lane->moment = lane->clock + lane->settled;
 }
 
 /* The shared lane; 0 or -errno. */

@@ -121,8 +121,14 @@ static struct hl_lane_chunk *chunk_of(const struct hl_lane_counts *counts, const
 
 /* The site's entry, whatever its stamp, or the empty one where it belongs. */
 static struct hl_index_entry *place_in(struct hl_index *index, uint32_t site) {
-    for (uint32_t at = site * HL_INDEX_FACTOR >> index->shift;; at++) {
-        struct hl_index_entry *entry = &index->entries[at & index->mask];
+    struct hl_index_entry *place = hl_index_place(index, site);
+    for (unsigned i = 0;; i++) {
+        if (i == HL_INDEX_GROUP) {
+            const uintptr_t next = (uintptr_t)place + HL_INDEX_LINE - (uintptr_t)index->entries;
+            place = (struct hl_index_entry *)((uintptr_t)index->entries + (next & index->last));
+            i = 0;
+        }
+        struct hl_index_entry *entry = hl_index_in_group(place, i);
         if (!entry->key || (uint32_t)entry->key == site) return entry;
     }
 }
@@ -140,17 +146,20 @@ static size_t index_bytes(uint32_t entries) {
 }
 
 static void begin_index(struct hl_index *index, uint32_t entries) {
-    index->mask = entries - 1;
-    index->shift = 32 - (uint32_t)__builtin_ctz(entries);
+    index->last = (entries - 1) * (uint32_t)sizeof(struct hl_index_entry);
+}
+
+static uint32_t entries_of(const struct hl_index *index) {
+    return index->last / (uint32_t)sizeof(struct hl_index_entry) + 1;
 }
 
 /* Bring over the next `entries` of the former table. */
 static void bring(struct hl_lane_counts *counts, uint32_t entries) {
     struct hl_index *former = counts->former;
     for (; former && entries > 0; entries--, counts->brought++) {
-        if (counts->brought > former->mask) {
+        if (counts->brought >= entries_of(former)) {
             counts->former = NULL;
-            hl_own_piece_wipe(former, index_bytes(former->mask + 1));
+            hl_own_piece_wipe(former, index_bytes(entries_of(former)));
             return;
         }
         const struct hl_index_entry *entry = &former->entries[counts->brought];
@@ -163,9 +172,9 @@ static void bring(struct hl_lane_counts *counts, uint32_t entries) {
  * one before it is as full itself. */
 static int make_room(struct hl_lane_counts *counts) {
     struct hl_index *index = counts->index;
-    const uint32_t entries = index->mask + 1;
+    const uint32_t entries = entries_of(index);
     if ((index->used + 1) * 4 <= entries * 3) return 1;
-    bring(counts, counts->former ? counts->former->mask + 2 : 0);
+    bring(counts, counts->former ? entries_of(counts->former) + 1 : 0);
     struct hl_index *larger = hl_own_passing_piece(index_bytes(2 * entries));
     if (!larger) return index->used + 1 < entries;
     hl_add_shared(&hl_flight.header->own_bytes, index_bytes(entries));
@@ -191,6 +200,8 @@ static struct hl_count *find_or_add(struct hl_lane_counts *counts, struct hl_lan
 
 HL_COLD struct hl_count *hl_lane_find_slow(struct hl_lane_counts *counts, struct hl_lane_record *record,
                                            uint32_t site) {
+    struct hl_count *known;
+    if (hl_index_has(place_in(counts->index, site), site | counts->stamp, &known)) return known;
     if (counts->changing) return NULL; /* M4 */
     const int saved = hl_guard_enter(&hl_thread);
     counts->changing = 1;

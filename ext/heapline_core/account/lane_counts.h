@@ -28,20 +28,22 @@
 #include "state/birth_clock.h"
 
 enum { HL_INDEX_LEAST = 16, HL_INDEX_STEP = 16, HL_LANE_CHUNKS_LEAST = 4 };
-#define HL_INDEX_FACTOR 0x9e3779b1u
 
 struct hl_index_entry {
     uint64_t key; /* site | stamp; 0: empty */
     struct hl_count *count;
 };
 
+/* Groups of entries, each a cache line: a site's first one is its place, then come the others of its group, then those
+ * of the next groups. */
+enum { HL_INDEX_LINE = 64, HL_INDEX_GROUP = HL_INDEX_LINE / sizeof(struct hl_index_entry) };
 struct hl_index {
-    uint32_t mask;
-    uint32_t shift;
+    uint32_t last; /* where the last one lies, in bytes from the first: all ones above the size of one, for their number
+                    * is a power of two; 0 where a fork wiped them */
     uint32_t used;
-    uint32_t reserved;
-    struct hl_index_entry entries[];
+    struct hl_index_entry entries[] __attribute__((aligned(HL_INDEX_LINE)));
 };
+_Static_assert(sizeof(struct hl_index_entry) == 1 << 4 && HL_INDEX_GROUP == 4, "hl_lane_find");
 
 struct hl_lane_counts {
     struct hl_index *index;
@@ -57,7 +59,8 @@ struct hl_lane_counts {
 
 /* A lane's first tables, all zeros. */
 struct hl_lane_tables {
-    uint64_t index[(sizeof(struct hl_index) + HL_INDEX_LEAST * sizeof(struct hl_index_entry)) / sizeof(uint64_t)];
+    char index[sizeof(struct hl_index) + HL_INDEX_LEAST * sizeof(struct hl_index_entry)]
+        __attribute__((aligned(HL_INDEX_LINE)));
     struct hl_lane_chunk chunks[HL_LANE_CHUNKS_LEAST];
 };
 
@@ -80,26 +83,35 @@ void hl_lane_counts_turn(struct hl_lane_counts *counts, uint64_t epochs);
 /* Count the free of a block that was born before the baseline. */
 void hl_lane_count_old(struct hl_lane_counts *counts, const struct hl_count *count, size_t size);
 
-/* The entry's counters, where it is this key's. */
-HL_INLINE struct hl_count *hl_index_count(const struct hl_index_entry *entry, uint64_t key, uint64_t *found) {
-    struct hl_count *count = __atomic_load_n(&entry->count, __ATOMIC_RELAXED); /* before the key (M4) */
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    *found = hl_load64(&entry->key);
-    if (HL_UNLIKELY(*found != key)) return NULL;
-    if (!count) __builtin_unreachable();
-    return count;
+/* Where a site's search begins. */
+HL_INLINE struct hl_index_entry *hl_index_place(const struct hl_index *index, uint32_t site) {
+    const uint64_t mixed = site * 0x1e3779b1ull; /* of 29 bits, as an instruction holds it */
+    return (struct hl_index_entry *)((uintptr_t)index->entries + (mixed >> 16 & index->last));
 }
 
-/* The site's counters under the present stamp; NULL: not there. */
+/* Its group's entry number `i`, from there on. */
+HL_INLINE struct hl_index_entry *hl_index_in_group(const struct hl_index_entry *place, unsigned i) {
+    return (struct hl_index_entry *)((uintptr_t)place ^ i * sizeof(struct hl_index_entry));
+}
+
+HL_INLINE int hl_index_has(const struct hl_index_entry *entry, uint64_t key, struct hl_count **count) {
+    *count = __atomic_load_n(&entry->count, __ATOMIC_RELAXED); /* before the key (M4) */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return hl_load64(&entry->key) == key;
+}
+
+/* The site's counters under the present stamp; NULL: they are not in its first group, where nearly all are. */
 HL_INLINE struct hl_count *hl_lane_find(const struct hl_lane_counts *counts, uint32_t site) {
-    const struct hl_index *index = counts->index;
     const uint64_t key = site | counts->stamp;
-    const uint32_t at = site * HL_INDEX_FACTOR >> index->shift & index->mask; /* in a child it may have been wiped */
-    uint64_t found;
-    struct hl_count *count = hl_index_count(&index->entries[at], key, &found);
-    for (uint32_t next = at + 1; HL_UNLIKELY(!count) && found; next++)
-        count = hl_index_count(&index->entries[next & index->mask], key, &found);
-    return count;
+    const struct hl_index_entry *place = hl_index_place(counts->index, site);
+    struct hl_count *count;
+    if (HL_LIKELY(hl_index_has(place, key, &count)) || hl_index_has(hl_index_in_group(place, 1), key, &count) ||
+        hl_index_has(hl_index_in_group(place, 2), key, &count) ||
+        hl_index_has(hl_index_in_group(place, 3), key, &count)) {
+        if (!count) __builtin_unreachable();
+        return count;
+    }
+    return NULL;
 }
 
 #endif

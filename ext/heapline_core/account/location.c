@@ -132,11 +132,12 @@ static struct hl_location_slots *more_slots(const struct hl_location_slots *few)
 
 /* Keep what was found out; where too many entries were driven out, in more slots from now on. */
 static void keep_in(struct hl_location_slots **slots, struct hl_location_slot fresh) {
-    struct hl_location_slot *slot = hl_location_slot(*slots, fresh.pc, fresh.caller);
+    const uint64_t pc = fresh.pc & ~(HL_LOCATION_INTERNAL | HL_LOCATION_LOADING);
+    struct hl_location_slot *slot = hl_location_slot(*slots, pc, fresh.caller);
     if (slot->caller && (slot->caller != fresh.caller || slot->pc != fresh.pc)) (*slots)->lost++;
     struct hl_location_slots *more = more_slots(*slots);
     if (more) {
-        slot = hl_location_slot(more, fresh.pc, fresh.caller);
+        slot = hl_location_slot(more, pc, fresh.caller);
         __atomic_store_n(slots, more, __ATOMIC_RELEASE);
     }
     if (fresh.pc == HL_LOCATION_JIT) (*slots)->of_jit = 1;
@@ -153,6 +154,7 @@ void hl_location_settle(struct hl_lane *lane) {
             __atomic_store_n(&in->slots[i].caller, 0, __ATOMIC_RELAXED); /* one word: a signal's handler may fill it */
     if (!hl_ruby_is_proven(hl_thread.ec)) hl_thread.ec = NULL;
     lane->settled = forgets;
+    hl_lane_set_moment(lane);
 }
 
 /* ---- the place that is meant (W3) ---- */

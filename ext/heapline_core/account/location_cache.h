@@ -49,9 +49,10 @@ HL_INLINE int hl_location_is(const struct hl_location_slot *slot, uint64_t pc, u
     return slot->pc == pc && slot->caller == key && slot->epoch == hl_location_epoch(pc);
 }
 
-/* The bit of HL_LOCATION_INTERNAL changes nothing. */
+/* Where what is known of a pc lies, whatever HL_LOCATION_INTERNAL and HL_LOCATION_LOADING say of it: they are not in
+ * the argument. */
 HL_INLINE struct hl_location_slot *hl_location_slot(struct hl_location_slots *in, uint64_t pc, uint64_t caller) {
-    const uint64_t hash = ((pc >> 3) ^ caller) * 0xd6e8feb86659fd93ull;
+    const uint64_t hash = (pc ^ caller) * 0xd6e8feb86659fd93ull;
     return (struct hl_location_slot *)((char *)in->slots + (hash >> HL_LOCATION_SHIFT & in->last));
 }
 

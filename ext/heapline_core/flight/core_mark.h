@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define HL_CORE_MARK_MAGIC "heapline core 2" /* with its NUL 16 bytes; the number: of this struct */
+#define HL_CORE_MARK_MAGIC "heapline core 3" /* with its NUL 16 bytes; the number: of this struct, and of trailers */
 
 struct hl_core_mark {
     char magic[16];

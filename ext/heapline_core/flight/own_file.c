@@ -34,12 +34,10 @@ __attribute__((used)) static struct hl_core_mark core_mark = {
 
 /* A directory that only this user can write: made if it is missing, refused if it is another's or open to others. */
 static int open_directory(const char *path, const char **problem) {
-    if (mkdir(path, 0700) && errno != EEXIST) {
-        *problem = strerror(errno);
-        return -1;
-    }
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    static const int HOW = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     struct stat status;
+    int fd = open(path, HOW);
+    if (fd < 0 && errno == ENOENT && (!mkdir(path, 0700) || errno == EEXIST)) fd = open(path, HOW);
     if (fd < 0 || fstat(fd, &status)) {
         *problem = strerror(errno);
     } else if (status.st_uid != geteuid()) {
@@ -207,8 +205,10 @@ static int name_file(int directory, int fd) {
     char self[64];
     choose_name();
     hl_text(self, sizeof(self), "/proc/self/fd/%d", fd);
-    unlinkat(directory, file_name, 0);
-    if (linkat(AT_FDCWD, self, directory, file_name, AT_SYMLINK_FOLLOW) == 0) return 0;
+    for (int tries = 2; tries > 0; tries--) {
+        if (linkat(AT_FDCWD, self, directory, file_name, AT_SYMLINK_FOLLOW) == 0) return 0;
+        if (errno != EEXIST || unlinkat(directory, file_name, 0)) break;
+    }
     file_name[0] = 0;
     return -errno;
 }

@@ -215,6 +215,12 @@ static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t call
     return HL_LIKELY(hl_short_birth(lane, block, size, 0, caller, 0, NULL)) ? block : born_further(block, size, caller);
 }
 
+/* Something moved on. */
+static HL_NOINLINE void *born_later(void *block, size_t size, uintptr_t caller) {
+    const int settled = hl_thread.lane->settled == hl_load64(&hl_location_forgets);
+    return settled ? born_generally(block, size, caller) : born_carefully(block, size, caller);
+}
+
 /* At a line where code was loaded, while it still is. */
 static HL_NOINLINE void *born_in_body(void *block, size_t size, uintptr_t caller,
                                       const struct hl_location_slot *loading) {
@@ -238,7 +244,7 @@ static HL_NOINLINE void *born_loading(void *block, size_t size, uintptr_t caller
 HL_INLINE void *born_shortly(void *block, size_t size, uintptr_t caller) {
     struct hl_lane *lane = hl_thread.lane;
     if (HL_UNLIKELY(!block || !lane)) return born_generally(block, size, caller);
-    if (HL_UNLIKELY(lane->settled != hl_load64(&hl_location_forgets))) return born_carefully(block, size, caller);
+    if (HL_UNLIKELY(!hl_short_settled(lane))) return born_later(block, size, caller);
     const struct hl_location_slot *loading = NULL;
     if (HL_LIKELY(hl_short_birth(lane, block, size, 0, caller, 1, &loading))) return block;
     return loading ? born_loading(block, size, caller, loading) : born_further(block, size, caller);

@@ -24,6 +24,13 @@ HL_INLINE int hl_short_current(const struct hl_lane *lane) {
     return HL_LIKELY(hl_look64(hl_gc_counter) + hl_look64(&hl_epochs) == lane->clock);
 }
 
+/* The same, and has nothing been freed that the lane's cache rests on (K2), and is nothing asked for? Each of these
+ * only grows, and a lane is brought up to 0 requests: the sum tells. */
+HL_INLINE int hl_short_settled(const struct hl_lane *lane) {
+    const uint64_t moved = hl_look64(hl_gc_counter) + hl_look64(&hl_epochs) + hl_look64(&hl_location_forgets);
+    return HL_LIKELY(moved + hl_look32(&hl_flight.header->request) == lane->moment);
+}
+
 /* Nothing keeps a block with this word before it from being counted in this lane. */
 HL_INLINE int hl_short_may(const struct hl_lane *lane, size_t word) {
     if (HL_UNLIKELY(!hl_short_current(lane))) return 0;
@@ -52,15 +59,15 @@ HL_INLINE int hl_short_count(struct hl_lane *lane, char *block, size_t word, siz
     return 1;
 }
 
-/* The same at the nearest frame, where the lane's cache has it. `settled`: nothing was freed that the cache or the
- * thread's ec rests on (K2), and no frame is ZJIT's. Then *loading becomes what the cache has of the line where code is
+/* The same at the nearest frame, where the lane's cache has it. `settled`: hl_short_settled, and no frame is ZJIT's.
+ * Then *loading becomes what the cache has of the line where code is
  * loaded, if that is all it has. `tail`: so many bytes are kept behind the trailer. */
 HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uint32_t tail, uintptr_t caller,
                              int settled, const struct hl_location_slot **loading) {
     const size_t word = ((const size_t *)block)[-1] - tail;
     const char *ec = hl_ruby_ec();
     struct hl_frame frame = {0, NULL};
-    if (HL_UNLIKELY(!hl_short_may(lane, word))) return 0;
+    if (HL_UNLIKELY(settled ? (word & HL_CHUNK_MAPPED) != 0 : !hl_short_may(lane, word))) return 0;
     if (HL_LIKELY(ec)) {
         if (HL_UNLIKELY(settled ? ec != hl_thread.ec : !hl_ruby_is_proven(ec))) return 0;
         frame = hl_ruby_frame_of(ec, !settled && hl_ruby_zjit);
@@ -94,7 +101,9 @@ HL_INLINE int hl_short_death(char *block, uint32_t tail) {
     const uint64_t mark = *place;
     struct hl_lane *lane = hl_thread.lane;
     /* One of these bits is set where the trailer is not valid, or says that the block is watched. */
-    if (HL_UNLIKELY((mark ^ hl_trailer_check(mark, block)) & (HL_CHECK_MASK | HL_WATCHED_BIT) || !lane)) return 0;
+    if (HL_UNLIKELY((mark ^ hl_trailer_check(mark & ~HL_CHECK_MASK, block)) & (HL_CHECK_MASK | HL_WATCHED_BIT) ||
+                    !lane))
+        return 0;
     const size_t slack = mark >> HL_SLACK_SHIFT & 63;
     const uint32_t site = hl_trailer_site(mark);
     if (HL_UNLIKELY(site <= HL_SITE_QUIET || slack == HL_SLACK_ESCAPE || !hl_short_current(lane))) return 0;

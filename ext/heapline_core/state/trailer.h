@@ -54,14 +54,13 @@ HL_INLINE uint32_t hl_trailer_birth(uint64_t word) {
     return (uint32_t)(word >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK;
 }
 
-/* Also for who reads another process's blocks. */
-HL_INLINE uint64_t hl_trailer_check_by(uint64_t key, uint64_t word, uint64_t address) {
-    const uint64_t mixed = (word >> HL_CHECK_BITS) ^ address ^ key;
-    return mixed * 0x9e3779b97f4a7c15ull >> (64 - HL_CHECK_BITS);
+/* Of a trailer without its check. Also for who reads another process's blocks. */
+HL_INLINE uint64_t hl_trailer_check_by(uint64_t key, uint64_t mark, uint64_t address) {
+    return (mark ^ address ^ key) * 0x9e3779b97f4a7c15ull >> (64 - HL_CHECK_BITS);
 }
 
-HL_INLINE uint64_t hl_trailer_check(uint64_t word, const void *block) {
-    return hl_trailer_check_by(hl_trailer_key, word, (uintptr_t)block);
+HL_INLINE uint64_t hl_trailer_check(uint64_t mark, const void *block) {
+    return hl_trailer_check_by(hl_trailer_key, mark, (uintptr_t)block);
 }
 
 HL_INLINE uint64_t hl_trailer_load(const void *block, size_t usable) {
@@ -87,7 +86,7 @@ HL_INLINE void hl_trailer_write(void *block, size_t usable, size_t size, uint32_
 }
 
 HL_INLINE int hl_trailer_valid(uint64_t word, const void *block) {
-    return (word & HL_CHECK_MASK) == hl_trailer_check(word, block);
+    return (word & HL_CHECK_MASK) == hl_trailer_check(word & ~HL_CHECK_MASK, block);
 }
 
 /* 1 and the trailer's fields, or 0 where the block is not marked. */
