@@ -36,7 +36,14 @@ export interface LedgerLine {
 
 export type Verdict = "leak" | "cache" | "bloat" | "churn" | "steady" | "unsure";
 
-export interface Series {
+/** Bytes an hour, and the interval in which it is; that is null where the log is too short for one. */
+export interface Slope {
+  slope: number | null;
+  slope_low: number | null;
+  slope_high: number | null;
+}
+
+export interface Series extends Slope {
   location: string;
   label: string | null;
   gem: string | null;
@@ -44,9 +51,6 @@ export interface Series {
   tag: string | null;
   processes: number | null;
   verdict: Verdict;
-  slope: number | null;
-  slope_low: number | null;
-  slope_high: number | null;
   live_bytes: number;
   growth_bytes: number;
   points: [number, number][];
@@ -55,7 +59,7 @@ export interface Series {
 export interface Growth {
   facts: string[];
   /** The processes as a whole: RSS and malloc live, where the log has them. */
-  memory: { name: string; slope: number | null; points: [number, number][] }[];
+  memory: (Slope & { name: string; points: [number, number][] })[];
   series: Series[];
 }
 

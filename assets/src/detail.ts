@@ -5,8 +5,8 @@ import { type Declared, print, valueOf } from "./columns";
 import type { Series, Sites } from "./data";
 import { button, el } from "./dom";
 import { tiles } from "./frame";
-import { badge, interval } from "./growth";
-import { bytes, count, slope } from "./units";
+import { badge, interval, pace } from "./growth";
+import { bytes, count } from "./units";
 
 /** next: the site so many rows further; closed: called with the site that was shown last. */
 export class Detail {
@@ -88,7 +88,7 @@ export class Detail {
     const found = this.series.find((each) => each.location === this.sites.location(this.site) && (each.library ?? "") === this.sites.library(this.site));
     if (!found || found.points.length < 2) return null;
     const curve = { name: found.location, colour: 0, points: found.points };
-    const words = found.slope === null ? "" : ` ${slope(found.slope)} ${interval(found) && `(${interval(found)})`}`;
+    const words = ` ${pace(found)} ${interval(found) && `(${interval(found)})`}`;
     return el("div", { class: "history" }, el("p", {}, badge(found.verdict), words), chart([curve], 560, 180));
   }
 

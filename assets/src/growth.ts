@@ -1,6 +1,6 @@
 // Growth over time, from a log: the largest series on one chart, and all of them with verdict and slope.
 import { type Curve, chart, sparkline } from "./chart";
-import type { Growth, Series, Verdict } from "./data";
+import type { Growth, Series, Slope, Verdict } from "./data";
 import { button, el, place, section } from "./dom";
 import { bytes, slope } from "./units";
 
@@ -26,8 +26,8 @@ function whole(memory: Growth["memory"]): HTMLElement[] {
   if (memory.length === 0) return [];
   const plot = new Plot("plot low");
   plot.show(memory.map(({ name, points }, colour) => ({ name, colour, points })));
-  const legend = memory.map(({ name, slope: each }, colour) =>
-    el("li", {}, el("span", { class: `swatch swatch-${colour}` }), `${name}${each === null ? "" : ` ${slope(each)}`}`));
+  const legend = memory.map((each, colour) =>
+    el("li", {}, el("span", { class: `swatch swatch-${colour}` }), `${each.name} ${change(each)}`));
   return [el("h3", {}, "The processes"), el("ul", { class: "legend" }, ...legend), plot.element];
 }
 
@@ -94,7 +94,7 @@ function entry(each: Series, at: number, shorten: (location: string) => string):
     sparkline(each.points, Math.min(at, CHARTED)),
     el("div", { class: "what", title: each.location }, el("div", { class: "where" }, ...place(shorten(each.location))), el("span", { class: "label" }, facts)),
     badge(each.verdict),
-    el("span", { class: "figure slope" }, each.slope === null ? "-" : slope(each.slope), el("small", {}, interval(each))),
+    el("span", { class: "figure slope" }, pace(each), el("small", {}, interval(each))),
     el("span", { class: "figure" }, bytes(each.live_bytes), el("small", {}, "live")),
   );
 }
@@ -103,8 +103,20 @@ export function badge(verdict: Verdict): HTMLElement {
   return el("span", { class: `badge verdict-${verdict}`, title: MEANINGS[verdict] ?? "" }, verdict);
 }
 
+/** The slope; "?" where the log is too short for one. */
+export function pace(each: Slope): string {
+  return each.slope === null || each.slope_low === null ? "?" : slope(each.slope);
+}
+
+/** A range in place of a slope that may be of either sign. */
+function change(each: Slope): string {
+  const { slope_low: low, slope_high: high } = each;
+  const sure = low === null || high === null || low > 0 || high < 0 || low === high;
+  return sure ? pace(each) : `${interval(each)} an hour`;
+}
+
 /** The interval of the slope, as small print. */
-export function interval(each: Series): string {
+export function interval(each: Slope): string {
   if (each.slope_low === null || each.slope_high === null) return "";
   return `${bytes(each.slope_low)} … ${bytes(each.slope_high)}`;
 }

@@ -45,6 +45,16 @@ class BrowserReportTest < Minitest::Test
     assert_equal 14, texts(page, ".series li").size
   end
 
+  def test_growth_that_is_not_sure_is_a_range_and_none_that_is_not_known
+    unsure = growth(series("/a.rb:1", verdict: :unsure, slope_bytes_per_hour: 0.0, slope_low: nil, slope_high: nil))
+    unsure.memory.each_value { |one| one.slope_bytes_per_hour = 0.0 }
+    unsure.memory["rss"].slope_low = -2_000_000.0
+    unsure.memory["malloc_live"].slope_low = unsure.memory["malloc_live"].slope_high = nil
+    page = show(shop, growth: unsure)
+    assert_equal ["RSS -2.00 MB … 6.10 MB an hour", "malloc live ?"], texts(page, ".legend li")
+    assert_equal ["?"], texts(page, ".series .slope")
+  end
+
   def test_growth_of_one_verdict
     page = show(shop, growth: grown)
     page.click(".verdicts .verdict-cache")

@@ -199,15 +199,19 @@ module Heapline
       def memory
         MEMORY.filter_map do |key, name|
           one = @growth.memory[key]
-          { name: name, points: one.points, slope: number(one.slope_bytes_per_hour) } if one
+          { name: name, points: one.points, **slope(one) } if one
         end
       end
 
       def series(one)
         names = %i[location label gem library tag].to_h { |name| [name, text(one.public_send(name))] }
-        { **names, processes: one.processes, verdict: one.verdict, slope: number(one.slope_bytes_per_hour),
-                   slope_low: number(one.slope_low), slope_high: number(one.slope_high),
-                   live_bytes: one.live_bytes, growth_bytes: one.growth_bytes, points: one.points }
+        { **names, **slope(one), processes: one.processes, verdict: one.verdict,
+                                 live_bytes: one.live_bytes, growth_bytes: one.growth_bytes, points: one.points }
+      end
+
+      def slope(one)
+        { slope: number(one.slope_bytes_per_hour), slope_low: number(one.slope_low),
+          slope_high: number(one.slope_high) }
       end
 
       def text(name)
