@@ -2,6 +2,7 @@
 #include "account/lane.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -285,6 +286,7 @@ static void the_lane_of_a_thread_that_is_gone_is_taken(void) {
     begin();
     struct hl_lane *lane = acquire();
     core_threads(1, be_nobody);
+    while (!syscall(SYS_tgkill, getpid(), (pid_t)collections, 0)) sched_yield(); /* it is joined before it is gone */
     lane->record->owner = (uint32_t)collections;
     collections = 0;
     struct hl_lane *taken = NULL;
