@@ -618,7 +618,7 @@ static void counting_ends_and_begins_beside_busy_threads(void) {
 }
 
 enum { COUNTERS = 4, COUNTED_BYTES = 48, RESTARTS = 400, FIRST_LINE = 6000 };
-static unsigned pausing, paused;
+static unsigned pausing, paused; /* pausing: the number of the pause that goes on; 0: none does */
 
 static void *count_until_finished(void *number) {
     heapline_quiet_enter();
@@ -627,9 +627,10 @@ static void *count_until_finished(void *number) {
     fake_ruby_push(code, FIRST_LINE + (unsigned)(uintptr_t)number);
     while (!__atomic_load_n(&finished, __ATOMIC_ACQUIRE)) {
         for (int i = 0; i < 16; i++) free(fake_ruby_allocate(COUNTED_BYTES));
-        if (!__atomic_load_n(&pausing, __ATOMIC_ACQUIRE)) continue;
+        const unsigned pause = __atomic_load_n(&pausing, __ATOMIC_ACQUIRE);
+        if (!pause) continue;
         __atomic_add_fetch(&paused, 1, __ATOMIC_ACQ_REL);
-        while (__atomic_load_n(&pausing, __ATOMIC_ACQUIRE)) sched_yield();
+        while (__atomic_load_n(&pausing, __ATOMIC_ACQUIRE) == pause) sched_yield(); /* the next one may have begun */
     }
     fake_ruby_pop();
     *fake_ruby_ec_word() = NULL;
@@ -663,13 +664,13 @@ static void who_stands_in_the_middle_of_counting_is_waited_for(void) {
     begin("quiet");
     code = fake_ruby_compile("/app/a.rb", "work", 10, FIRST_LINE + COUNTERS);
     for (uintptr_t i = 0; i < COUNTERS; i++) pthread_create(&threads[i], NULL, count_until_finished, (void *)i);
-    for (int i = 0; i < RESTARTS && check_failures() == 0; i++) {
+    for (unsigned i = 0; i < RESTARTS && check_failures() == 0; i++) {
         sched_yield();
         CHECK_EQUAL(hl_lifecycle_stop(), 0);
         CHECK_EQUAL(hl_lifecycle_start(""), 0);
         sched_yield();
         __atomic_store_n(&paused, 0, __ATOMIC_RELEASE);
-        __atomic_store_n(&pausing, 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&pausing, i + 1, __ATOMIC_RELEASE);
         while (__atomic_load_n(&paused, __ATOMIC_ACQUIRE) < COUNTERS) sched_yield();
         what_was_counted_is_whole();
         __atomic_store_n(&pausing, 0, __ATOMIC_RELEASE);
