@@ -12,12 +12,15 @@ class LiveDumpRactorsTest < Minitest::Test
   PROGRAM = <<~RUBY
     $VERBOSE = nil
     class Made; def initialize(number) = @name = "made \#{number}"; end
-    Ractor.new { Ractor.receive }
-    Ractor.new { number = 0; number += 1 while true }
-    Ractor.new do
+    READY, SAID = IO.pipe
+    def tell(fd) = IO.for_fd(fd, autoclose: false).syswrite(".")
+    Ractor.new(SAID.fileno) { |fd| tell(fd); Ractor.receive }
+    Ractor.new(SAID.fileno) { |fd| tell(fd); number = 0; number += 1 while true }
+    Ractor.new(SAID.fileno) do |fd|
       kept = Array.new(100) { |number| Made.new(number) }
-      loop { kept[rand(100)] = Made.new(rand(1000)); "x" * 5000; sleep 0.002 }
+      tell(fd); loop { kept[rand(100)] = Made.new(rand(1000)); "x" * 5000; sleep 0.002 }
     end
+    READY.read(3)
     puts "ready"
     $stdout.flush
     loop { sleep 0.005; "x" * 5000 }
@@ -45,7 +48,7 @@ class LiveDumpRactorsTest < Minitest::Test
     out, err, status = heapline("stack", "--format", "json", *PATIENTLY, @pid.to_s)
     assert status.success?, err
     lines = JSON.parse(out)["stacks"].map { |stack| stack["backtrace"].last[/program\.rb:(\d+)/, 1].to_i }
-    assert_equal [3, 4, 7, 11], lines.sort
+    assert_equal [5, 6, 9, 14], lines.sort
   end
 
   # The program goes on as if nobody had asked.
