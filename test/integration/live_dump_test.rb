@@ -58,9 +58,10 @@ class LiveDumpTest < Minitest::Test
   IN_A_FIBER = <<~RUBY
     Thread.current[:request] = "kept by the first thread"
     Fiber.new { Fiber.yield }.resume
-    Thread.new do
+    thread = Thread.new do
       Fiber.new { Thread.current[:part] = "kept by its fiber"; Thread.stop }.resume
     end
+    Thread.pass until thread.stop?
     puts "ready"
     $stdout.flush
     loop { sleep 0.005; Object.new }
