@@ -252,7 +252,10 @@ class LiveDumpTest < Minitest::Test
     open_files = Dir.children("/proc/#{twin}/fd").map { |fd| File.readlink("/proc/#{twin}/fd/#{fd}") }
     assert_equal 1, open_files.count { |name| name != File::NULL }, open_files.inspect
     reader.close
-    assert_equal [0, ""], [Process.wait2(asking).last.exitstatus, File.read(path("said"))]
+    ended = Process.wait2(asking).last
+    # On a busy machine the copy may come late: that it is waited for is said then.
+    said = File.readlines(path("said")).grep_v(/\Aheapline: asked process #{pid};/)
+    assert_equal [0, []], [ended.exitstatus, said]
   ensure
     reader&.close
   end
