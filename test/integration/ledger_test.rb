@@ -209,7 +209,7 @@ module Heapline
     # It is stopped: its last figures are told.
     def test_a_process_that_hangs
       lines, pid = ledger("KEPT = Array.new(500_000) { Object.new }\n")
-      Process.kill(:STOP, pid)
+      halt(pid)
       out, err, status = heapline("rss", "--json", "--timeout", "0.05", pid.to_s)
       assert status.success?, err
       again = JSON.parse(out)["lines"].to_h { |line| [line["key"].to_sym, line["bytes"]] }

@@ -226,7 +226,7 @@ class LiveDumpTest < Minitest::Test
   # At each step, and though nobody has collected the one that was killed: the next one who asks gets its dump.
   def test_the_next_one_takes_over
     pid, = start(program("kept = Array.new(20_000) { |i| i.to_s * 4 }\n#{KEPT}"))
-    Process.kill(:STOP, pid)
+    halt(pid)
     reader = unread_dump(pid)
     await("nobody asked") { Dir.glob(path("flights/*.pipe")).any? }
     Process.kill(:KILL, reader)
@@ -262,7 +262,7 @@ class LiveDumpTest < Minitest::Test
 
   def test_who_does_not_answer
     pid, = start(program(KEPT))
-    Process.kill(:STOP, pid)
+    halt(pid)
     _, err, status = heapline("heap", "dump", "--timeout", "0.2", "-o", path("none"), pid.to_s)
     assert_equal 3, status.exitstatus
     assert_match(/process #{pid} has not answered for 0\.2 s: it is stopped; SIGCONT lets it go on/, err)

@@ -47,7 +47,7 @@ class RecordWriterTest < Minitest::Test
   # It stands still while the ring fills: as on a disk that takes nothing for a while.
   def test_a_writer_that_stands_still
     writer = flood
-    Process.kill(:STOP, writer)
+    halt(writer)
     tell("done")
     Process.kill(:CONT, writer)
     # There is room in the ring again: the first block it may have had when it was stopped, not the second.
@@ -79,7 +79,7 @@ class RecordWriterTest < Minitest::Test
   # It is idle, or stopped: who gave up waiting for it leaves nothing behind, and ends nobody else's recording.
   def test_a_process_that_answers_after_the_inquiry
     pid, = start(program("puts 1\n$stdout.flush\nloop { 'b' * 7_000; sleep 0.001 }\n"))
-    Process.kill(:STOP, pid)
+    halt(pid)
     _, err, status = heapline("record", pid.to_s, "--timeout", "0.1", "-o", path("late.hlc"))
     assert_equal 3, status.exitstatus
     assert_match(/has not answered for 0.1 s/, err)

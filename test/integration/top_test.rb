@@ -201,7 +201,7 @@ module Heapline
 
     def test_a_stopped_process_is_watched_as_well
       pid, = start(program(GROWING))
-      Process.kill(:STOP, pid)
+      halt(pid)
       terminal = top(pid.to_s)
       see(terminal, / stopped .*program\.rb:1/m)
       see(terminal, %r{allocating 0/s})

@@ -71,6 +71,12 @@ module Accounted
     nil
   end
 
+  # Have a program stand still; it does when this returns.
+  def halt(pid)
+    Process.kill(:STOP, pid)
+    Process.wait(pid, Process::WUNTRACED)
+  end
+
   # The report of a PID or file as parsed JSON.
   def json_report(source, *options)
     out, err, status = heapline("report", "--json", *options, source.to_s)
