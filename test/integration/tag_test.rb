@@ -90,6 +90,9 @@ class TagIntegrationTest < Minitest::Test
     assert_equal({ less: 0, other: false }, found.slice(:less, :other))
   end
 
+  # Less than a block: nothing keeps a GC, which takes some blocks of 4 kB, from beginning under a label of these.
+  NEARLY = 50_000
+
   def test_the_rack_middleware_labels_requests
     found = ask(<<~RUBY, loads: "heapline/rack")
       KEPT = []
@@ -97,7 +100,7 @@ class TagIntegrationTest < Minitest::Test
       10.times { |number| app.call("REQUEST_METHOD" => "GET", "PATH_INFO" => "/orders/\#{number}") }
       #{BY_TAG}
     RUBY
-    assert_in_delta 1_000_000, found[:"GET /orders/:id"], 10_000
+    assert_in_delta 1_000_000, found[:"GET /orders/:id"], NEARLY
   end
 
   def test_the_sidekiq_middleware_labels_jobs
@@ -106,6 +109,6 @@ class TagIntegrationTest < Minitest::Test
       Heapline::Sidekiq.new.call(Object.new, { "class" => "HardJob" }, "default") { KEPT << "j" * 1_000_000 }
       #{BY_TAG}
     RUBY
-    assert_in_delta 1_000_000, found[:HardJob], 10_000
+    assert_in_delta 1_000_000, found[:HardJob], NEARLY
   end
 end
