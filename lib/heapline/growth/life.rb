@@ -7,17 +7,21 @@ module Heapline
     class Life
       # Part of a life: its lowest live bytes and when they were, and the mean; how fast the site allocated, in bytes a
       # ms and in bytes from one GC to the next; how long a byte stays, in ms and in GCs: live divided by rate (Little's
-      # law, whose unit of time may be any).
+      # law, whose unit of time may be any), and for ever where nothing is allocated.
       Stretch = Struct.new(:ms, :low, :mean, :rate, :gc_rate, keyword_init: true) do
-        def residence
-          low / [rate, Float::MIN].max
-        end
+        def residence = stay(low, rate)
 
         # Garbage too, so of the mean.
-        def gc_residence
-          mean / [gc_rate, Float::MIN].max
+        def gc_residence = stay(mean, gc_rate)
+
+        private
+
+        def stay(live, rate)
+          rate.positive? ? live / rate : FOREVER
         end
       end
+      # Longer than all that is, and still a number: the difference of two is 0.
+      FOREVER = 1e100
       # Stretches that a life is cut into.
       STRETCHES = 10
       POINTS = 30

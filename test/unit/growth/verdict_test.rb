@@ -42,6 +42,12 @@ module Heapline
         assert_equal :steady, verdict(life { |i| flight(i) })
       end
 
+      # A stretch in which nothing is allocated has no rate to divide by.
+      def test_load_after_rest
+        busy = ->(i) { [i - 5, 0].max }
+        assert_equal :steady, verdict(life(20, allocated: ->(i) { busy[i] * 1000 * MB }) { |i| (busy[i] + 1) * MB })
+      end
+
       def unsure(needs, *lives)
         found = Verdict.new(lives)
         assert_equal [:unsure, needs], [found.name, found.needs]
