@@ -90,6 +90,8 @@ class IdleTest < Minitest::Test
     Dir.glob("/proc/#{pid}/task/*").all? do |task|
       File.read("#{task}/syscall").match?(/\A\d/) && File.read("#{task}/stat").rpartition(")").last.split.first == "S"
     end
+  rescue Errno::ENOENT, Errno::ESRCH
+    false # a thread has ended meanwhile
   end
 
   def entry_of(pid)
@@ -198,6 +200,7 @@ class IdleTest < Minitest::Test
   def test_a_stopped_process_says_so
     pid, = start_waiting("puts 'ready'; $stdout.flush; sleep")
     Process.kill(:STOP, pid)
+    await("it is not stopped") { Heapline::Accounting::ProcessIdentity.stat(pid).first == "T" }
     _, err, = heapline("baseline", pid.to_s, "--timeout", "1")
     assert_match(/it is stopped; SIGCONT lets it go on/, err)
   end

@@ -3,6 +3,7 @@
 require "test_helper"
 require "tmpdir"
 require "heapline/accounting/flight"
+require "heapline/accounting/process_identity"
 require "support/core_files"
 require_relative "../fuzz/core_sample"
 
@@ -42,6 +43,8 @@ class CoreFileTest < Minitest::Test
       env = { "HEAPLINE" => "quiet", "HEAPLINE_DIR" => File.join(dir, "flights") }.merge(env)
       IO.popen([env, *HEAPLINE, RbConfig.ruby, program], "r+") do |io|
         io.gets
+        # Before it waits it takes a buffer for what it is to read.
+        await("it does not wait") { Heapline::Accounting::ProcessIdentity.stat(io.pid).first == "S" }
         report = JSON.parse(IO.popen([env, *HEAPLINE, "report", io.pid.to_s, "--json", "--top", "0"], &:read))
         yield report, gcore(io.pid, dir), Dir[File.join(dir, "flights/*.flight")].first
         io.puts

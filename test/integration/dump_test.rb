@@ -7,6 +7,7 @@ require "support/accounted"
 require "support/native_programs"
 require "heapline/accounting/flight"
 require "heapline/corefile/core_file"
+require "heapline/corefile/dump_command"
 
 # `heapline dump PID`: the core of a process that runs on.
 class DumpTest < Minitest::Test
@@ -150,8 +151,9 @@ class DumpTest < Minitest::Test
       assert_equal ["process #{pid} (asleep) cannot be copied: its thread #{thread} waits in the kernel, for a " \
                     "device or a child (state D), where nothing can stop it; try again later\n", 3],
                    refusal("--timeout", "0.5", "-o", path("it"), pid.to_s)
-      assert_operator now - before, :<, 4
-      assert_equal %w[S D], [state(pid), state(thread)]
+      assert_operator now - before, :<, Heapline::Corefile::DumpCommand::TIMEOUT, "--timeout was not heeded"
+      assert_equal "D", state(thread)
+      await("its main thread does not go on") { state(pid) == "S" }
       waiting = Thread.new { heapline("dump", *PATIENTLY, "-o", path("it"), pid.to_s).last.exitstatus }
       limit = now + 5 # it stops the process for a tenth of a second; who misses that kills the child late
       Thread.pass until state(pid) == "t" || now > limit
