@@ -11,6 +11,7 @@ require "heapline/attach/session"
 # `heapline attach PID` and `heapline detach PID` on programs that were started without heapline, and with HEAPLINE=off.
 class AttachTest < Minitest::Test
   include Accounted
+  include Keeping
 
   # What it is told to do it does; all threads but the first do as `beside` says. What it keeps is on line 3.
   def program_that(beside)
@@ -69,7 +70,7 @@ class AttachTest < Minitest::Test
       told.tell(1_000_000)
       assert_match ATTACHED, session(told).attach({})
       told.tell(2_000_000)
-      assert_includes 2_000_000..2_005_000, live(told), "what it keeps since, and nothing of before"
+      assert_includes kept(2_000_000), live(told), "what it keeps since, and nothing of before"
       assert_match(/\Adetached from #{told.pid}/, session(told).detach)
       told.tell(4_000_000)
       session(told).attach({})
@@ -101,7 +102,7 @@ class AttachTest < Minitest::Test
       RUBY
       session(told).attach({})
       told.tell(2_000_000)
-      assert_includes 2_000_000..2_005_000, live(told, 1)
+      assert_includes kept(2_000_000), live(told, 1)
       session(told).detach
       ends_as_it_would(told)
     end
@@ -122,7 +123,7 @@ class AttachTest < Minitest::Test
     told.tell(8_000_000)
     assert_equal ["", 0], say("detach", told.pid).drop(1)
     told.tell(1_000_000)
-    assert_includes 8_000_000..8_005_000, live(told), "what it held then"
+    assert_includes kept(8_000_000), live(told), "what it held then"
     assert_empty json_report(told.pid, "--top", "0").fetch("sites").map { |site| site["location"] }.grep(/\Aheapline:/),
                  "what it evaluated in there"
     ends_as_it_would(told)
@@ -169,8 +170,8 @@ class AttachTest < Minitest::Test
     lives = [told.pid, *workers].map do |pid|
       figure(json_report(pid, "--top", "0"), "#{path("program.rb")}:1", "live_bytes")
     end
-    lives.each { |bytes| assert_includes 2_000_000..2_005_000, bytes }
-    assert_includes 3_000_000..3_005_000,
+    lives.each { |bytes| assert_includes kept(2_000_000), bytes }
+    assert_includes kept(3_000_000),
                     figure(json_report(later, "--top", "0"), "#{path("program.rb")}:1", "live_bytes")
     assert_equal [[told.pid, *workers, later], "heapline: process #{stopped} is stopped; SIGCONT lets it go on\n"],
                  tree("detach", told)
@@ -243,7 +244,7 @@ class AttachTest < Minitest::Test
     told = start_ready(program_that("$VERBOSE = nil"), user: 65_534)
     assert_match ATTACHED, say("attach", told.pid).first
     told.tell(2_000_000)
-    assert_includes 2_000_000..2_005_000, live(told)
+    assert_includes kept(2_000_000), live(told)
     assert_includes heapline("stack", told.pid.to_s, *PATIENTLY).first, "program.rb"
     assert_equal ["", 0], say("detach", told.pid).drop(1)
     ends_as_it_would(told)
@@ -261,7 +262,7 @@ class AttachTest < Minitest::Test
     assert_match ATTACHED, say("attach", inside).first
     told.tell(2_000_000)
     report = json_report(inside, "--top", "0")
-    assert_includes 2_000_000..2_005_000, figure(report, "#{path("program.rb")}:3", "live_bytes")
+    assert_includes kept(2_000_000), figure(report, "#{path("program.rb")}:3", "live_bytes")
     assert_equal inside, report.dig("process", "pid")
     resident = File.read("/proc/#{inside}/status")[/^VmRSS:\s*(\d+)/, 1].to_i * 1024
     assert_in_delta resident, report["ledger"].values.sum, 5_000_000

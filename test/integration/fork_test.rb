@@ -10,6 +10,9 @@ require "support/flight_run"
 class ForkTest < Minitest::Test
   include FlightRun
 
+  # What the VM itself may take at a line: call caches (2.3 kB on Ruby 4.1), descriptions of pages, a GC's mark stack.
+  VMS_OWN = 40_000
+
   def test_the_child_has_a_file_of_its_own
     parent, child = family(<<~RUBY)
       $keep = Array.new(100) { |i| "i" * 10_000 }
@@ -83,7 +86,7 @@ class ForkTest < Minitest::Test
 
   def test_frees_of_inherited_blocks
     parent, child = family(<<~RUBY)
-      $keep = Array.new(100) { |i| "i" * 10_000 }
+      GC.disable; $keep = Array.new(100) { |i| "i" * 10_000 } # a GC of the parent's at this line frees its mark stack
       Process.wait(fork { $keep.clear; 3.times { GC.start }; exit!(0) })
       exit!(0)
     RUBY
@@ -142,7 +145,7 @@ class ForkTest < Minitest::Test
       exit!(0)
     RUBY
     daemon = run.snapshot(run.output.to_i)
-    assert_in_delta 200_001, at(daemon, 10).live_bytes, 4000 # the VM's own for the line: on Ruby 4.1 2.3 kB
+    assert_includes 0..VMS_OWN, at(daemon, 10).live_bytes - 200_001
     refute_equal run.status.pid, daemon.forked_from
   end
 
@@ -279,7 +282,7 @@ class ForkTest < Minitest::Test
       site = at(snapshot, line)
       next assert_nil(site) if bytes.nil?
 
-      assert_in_delta bytes, site[figure], 8000, "line #{line}"
+      assert_includes(-8000..VMS_OWN, site[figure] - bytes, "line #{line}")
     end
   end
 end

@@ -100,8 +100,9 @@ module Heapline
 
     def assert_late_leak(series)
       assert_equal :leak, series.verdict
-      assert_in_delta 2_000_000 * (STEPS - 1), series.growth_bytes, 2000
-      assert_in_delta 2_000_000 * 60, series.slope_bytes_per_hour, 5000
+      # What the VM itself may take at the line: room for the array, a description of a page, a GC's mark stack.
+      assert_in_delta 2_000_000 * (STEPS - 1), series.growth_bytes, 50_000
+      assert_in_delta 2_000_000 * 60, series.slope_bytes_per_hour, 200_000
     end
 
     # Hash of name => number of the line that ends with it.
