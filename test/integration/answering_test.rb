@@ -187,7 +187,7 @@ class IdleTest < Minitest::Test
 
   def test_who_waits_in_native_code_says_so
     pid, input, = start_native("Waiting.epoll", "--blocks")
-    _, err, status = heapline("leaks", pid.to_s, "--timeout", "1")
+    _, err, status = heapline("leaks", pid.to_s, "--timeout", "5") # it is visited twice a second
     assert_equal 3, status.exitstatus
     assert_match(/its main thread waits in waiting\.so, not in Ruby: it answers when that returns/, err)
     [["baseline", pid], ["record", pid, "--duration", "0.1", "-o", path("recorded.hlc")]].each do |words|

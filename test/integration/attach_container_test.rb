@@ -30,26 +30,26 @@ class AttachContainerTest < Minitest::Test
 
   def test_from_outside
     start_container
-    assert_match(/\Aattached to #{pid} \(ruby[\d.]*\): paused .* were there before/, say("attach", pid))
+    assert_match(/\Aattached to #{pid} \(ruby[\d.]*\): paused .* were there before/, say("attach", *PATIENTLY, pid))
     tell(2_000_000)
     report = JSON.parse(say("report", "--json", "--top", "0", pid))
     assert_includes kept(2_000_000), figure(report, "/app/program.rb:3", "live_bytes")
     listed = JSON.parse(say("ps", "--json")).fetch("processes").select { |row| row["pid"] == pid.to_i }
     assert_equal(["running"], listed.map { |row| row["state"] })
-    assert_match(/wrote .*: process #{pid} \(ruby[\d.]*\)/, say("dump", pid, "-o", path("dumped.core")))
+    assert_match(/wrote .*: process #{pid} \(ruby[\d.]*\)/, say("dump", *PATIENTLY, pid, "-o", path("dumped.core")))
     assert_includes say("core", path("dumped.core"), "--top", "3"), "/app/program.rb:3"
-    assert_match(/\Adetached from #{pid}/, say("detach", pid))
+    assert_match(/\Adetached from #{pid}/, say("detach", *PATIENTLY, pid))
     ends
   end
 
   # Process 1 has all capabilities that the command has.
   def test_from_inside
     start_container(Heapline::TestHelper::ROOT)
-    assert_match(/\Aattached to 1 \(ruby[\d.]*\): paused .* were there before/, inside("attach", "1"))
+    assert_match(/\Aattached to 1 \(ruby[\d.]*\): paused .* were there before/, inside("attach", *PATIENTLY, "1"))
     tell(2_000_000)
     report = JSON.parse(inside("report", "--json", "--top", "0", "1"))
     assert_includes kept(2_000_000), figure(report, "/app/program.rb:3", "live_bytes")
-    assert_match(/\Adetached from 1/, inside("detach", "1"))
+    assert_match(/\Adetached from 1/, inside("detach", *PATIENTLY, "1"))
     ends
   end
 

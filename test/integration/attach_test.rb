@@ -348,7 +348,9 @@ class AttachTest < Minitest::Test
   def test_an_attach_that_waits_is_withdrawn_by_detach
     fiddle = FlightRun::FIDDLE.map { |directory| "-I#{directory}" }
     told = start_ready(nil, command: [RbConfig.ruby, *fiddle, program(WAITING)])
-    _, err, status = heapline("attach", "--timeout", "0.5", told.pid.to_s)
+    await("it does not wait") { Heapline::Accounting::ProcessIdentity.stat(told.pid).first == "S" }
+    # By then heapline has to be loaded there, and the main thread to have been asked.
+    _, err, status = heapline("attach", "--timeout", "5", told.pid.to_s)
     assert_equal 3, status.exitstatus
     assert_match(/the command takes effect when that returns/, err)
     assert_match(/\Athe attach that waited for #{told.pid} \(ruby[\d.]*\) is withdrawn: it is not counted\z/,
