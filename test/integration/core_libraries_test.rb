@@ -355,9 +355,12 @@ class CoreLibrariesTest < Minitest::Test
       _, problems = ask("--debuginfod", env: { "DEBUGINFOD_URLS" => nil })
       assert_match(/\A--debuginfod: DEBUGINFOD_URLS names no server/, problems.first)
       serving({}) do |env,|
-        port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
-        _, problems = ask("--debuginfod", env: env.merge("DEBUGINFOD_URLS" => "http://127.0.0.1:#{port}"))
-        assert_match(/--debuginfod: the servers of DEBUGINFOD_URLS do not answer/, problems.first)
+        # A port that is taken, so that nobody else begins to answer there.
+        Addrinfo.tcp("127.0.0.1", 0).bind do |taken|
+          port = taken.local_address.ip_port
+          _, problems = ask("--debuginfod", env: env.merge("DEBUGINFOD_URLS" => "http://127.0.0.1:#{port}"))
+          assert_match(/--debuginfod: the servers of DEBUGINFOD_URLS do not answer/, problems.first)
+        end
       end
     end
   end
