@@ -4,6 +4,7 @@ require "io/wait"
 require "json"
 require "open3"
 require "rbconfig"
+require "heapline/accounting/process_identity"
 require_relative "live_identity"
 
 # Runs the real command on real programs, with a flight directory of the test's own.
@@ -18,7 +19,7 @@ module Accounted
   end
 
   def teardown
-    @processes&.each { |pid| stop(pid) }
+    @processes&.reverse_each { |pid| stop(pid) } # children before their parents
     await("#{@directory} cannot be removed") { removed? } if @directory
     super
   end
@@ -64,7 +65,11 @@ module Accounted
     [pid, reader.gets.to_s.chomp]
   end
 
+  # Not who was waited for: its number may be that of somebody else's process by now.
   def stop(pid)
+    parent = Heapline::Accounting::ProcessIdentity.stat(pid)&.at(1).to_i
+    return unless [Process.pid, *@processes].include?(parent)
+
     Process.kill(:KILL, pid)
     Process.wait(pid)
   rescue Errno::ESRCH, Errno::ECHILD
