@@ -138,7 +138,7 @@ module CoreSample
   def self.heap
     block = HEAP + 16
     body = (5 << 44) | (8 << 18)
-    check = ((((body >> 17) ^ block ^ KEY) * 0x9e37_79b9_7f4a_7c15) & MASK) >> 47
+    check = (((body ^ block ^ KEY) * 0x9e37_79b9_7f4a_7c15) & MASK) >> 47
     words = Array.new(PAGE / 8, 0)
     words[1] = 0x61
     words[12] = body | check
