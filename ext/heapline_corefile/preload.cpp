@@ -73,7 +73,7 @@ uint32_t Preload::site_of(uint64_t block, uint64_t bytes, uint64_t *size) {
     if (bytes < tail_ + HL_TRAILER_SIZE) return 0;
     const uint64_t trailer = block + bytes - tail_ - HL_TRAILER_SIZE;
     if (!image_.read(trailer, &word, sizeof(word))) return 0;
-    if ((word & HL_CHECK_MASK) != hl_trailer_check_by(key_, word & ~HL_CHECK_MASK, block)) return 0;
+    if (!hl_trailer_valid_by(key_, word, block)) return 0;
     const uint32_t site = static_cast<uint32_t>(word >> HL_SITE_SHIFT);
     const uint64_t slack = word >> HL_SLACK_SHIFT & 63, room = trailer - block;
     uint64_t asked = room - slack;

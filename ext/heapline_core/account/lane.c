@@ -68,7 +68,7 @@ static void begin_lane(struct fresh_lane *fresh, struct hl_lane_record *record, 
     lane->record = record;
     lane->clock = ~0ull; /* the first operation brings it up to date */
     lane->settled = HL_NEVER_SETTLED;
-    hl_lane_set_moment(lane);
+    hl_lane_add_up(lane);
     limit_publishing(lane);
     hl_lane_counts_create(&lane->counts, record, chunk, &fresh->tables);
 }
@@ -467,7 +467,7 @@ HL_COLD void hl_lane_turn(struct hl_lane *lane, uint64_t clock) {
     lane->ticks_known = ticks_known(lane->birth);
     lane->generation = generation;
     lane->clock = clock;
-    hl_lane_set_moment(lane);
+    hl_lane_add_up(lane);
     hl_inheritance_tend();
     hl_guard_leave(&hl_thread, saved);
 }

@@ -86,7 +86,7 @@ struct hl_lane {
     /* And besides these every malloc. */
     int64_t publish_above; /* never below record->high */
     uint64_t birth_bits;   /* the tick as in a trailer */
-    uint64_t moment;       /* hl_short_moment when all was as the lane has it */
+    uint64_t up_to;        /* clock + settled */
     struct hl_location_slots *locations;
 
     uint64_t settled;               /* hl_location_forgets: since then nothing was freed that its cache rests on (K2) */
@@ -113,10 +113,9 @@ HL_INLINE uint64_t hl_clock(void) {
     return hl_gc_count_now() + hl_load64(&hl_epochs);
 }
 
-/* What a lane was brought up to: where all that only grows adds up to this, and nothing is asked for, each is what it
- * was. */
-HL_INLINE void hl_lane_set_moment(struct hl_lane *lane) {
-    lane->moment = lane->clock + lane->settled;
+/* One of the two is new. */
+HL_INLINE void hl_lane_add_up(struct hl_lane *lane) {
+    lane->up_to = lane->clock + lane->settled;
 }
 
 /* The shared lane; 0 or -errno. */

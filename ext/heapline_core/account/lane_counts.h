@@ -83,10 +83,15 @@ void hl_lane_counts_turn(struct hl_lane_counts *counts, uint64_t epochs);
 /* Count the free of a block that was born before the baseline. */
 void hl_lane_count_old(struct hl_lane_counts *counts, const struct hl_count *count, size_t size);
 
+/* So many bytes behind the first one; behind the last one come the first ones. */
+HL_INLINE struct hl_index_entry *hl_index_at(const struct hl_index *index, uint64_t offset) {
+    return (struct hl_index_entry *)((uintptr_t)index->entries + (offset & index->last));
+}
+
 /* Where a site's search begins. */
 HL_INLINE struct hl_index_entry *hl_index_place(const struct hl_index *index, uint32_t site) {
     const uint64_t mixed = site * 0x1e3779b1ull; /* of 29 bits, as an instruction holds it */
-    return (struct hl_index_entry *)((uintptr_t)index->entries + (mixed >> 16 & index->last));
+    return hl_index_at(index, mixed >> 16);
 }
 
 /* Its group's entry number `i`, from there on. */

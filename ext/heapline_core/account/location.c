@@ -154,7 +154,7 @@ void hl_location_settle(struct hl_lane *lane) {
             __atomic_store_n(&in->slots[i].caller, 0, __ATOMIC_RELAXED); /* one word: a signal's handler may fill it */
     if (!hl_ruby_is_proven(hl_thread.ec)) hl_thread.ec = NULL;
     lane->settled = forgets;
-    hl_lane_set_moment(lane);
+    hl_lane_add_up(lane);
 }
 
 /* ---- the place that is meant (W3) ---- */

@@ -148,8 +148,7 @@ struct wanted {
     uint64_t hash;
     hl_site_namer *namer;
     void *context;
-    uint32_t adds;  /* 1: it is counted in sites.adding */
-    uint32_t fresh; /* the number that was taken for it */
+    uint32_t fresh; /* the number that was taken for it: it is counted in sites.adding */
 };
 
 static int is_site(uint32_t site, const void *wanted) {
@@ -176,11 +175,11 @@ static int fill_record(uint32_t site, const struct wanted *wanted) {
 
 static uint32_t add_site(const void *context) {
     struct wanted *wanted = (struct wanted *)(uintptr_t)context;
-    wanted->adds = 1;
     __atomic_fetch_add(&sites.adding, 1, __ATOMIC_SEQ_CST);
     const uint32_t site = take_number(&sites.numbers, sites.numbers.limit);
-    if (!site || ensure_record_page(site) || fill_record(site, wanted)) return 0;
-    return wanted->fresh = site;
+    if (site && !ensure_record_page(site) && !fill_record(site, wanted)) return wanted->fresh = site;
+    __atomic_fetch_sub(&sites.adding, 1, __ATOMIC_SEQ_CST);
+    return 0;
 }
 
 uint32_t hl_site_find(const struct hl_site_key *key, hl_site_namer *namer, void *context) {
@@ -188,8 +187,10 @@ uint32_t hl_site_find(const struct hl_site_key *key, hl_site_namer *namer, void 
     if (wanted.key.path.length > HL_STRING_MAX) wanted.key.path.length = HL_STRING_MAX;
     wanted.hash = hash_key(&wanted.key);
     const uint32_t site = hl_trie_find(&sites.trie, wanted.hash, &wanted, is_site, add_site);
-    if (site && site == wanted.fresh) __atomic_store_n(&hl_site_record(site)->ready, 1, __ATOMIC_RELEASE);
-    if (wanted.adds) __atomic_fetch_sub(&sites.adding, 1, __ATOMIC_SEQ_CST);
+    if (wanted.fresh) {
+        if (site == wanted.fresh) __atomic_store_n(&hl_site_record(site)->ready, 1, __ATOMIC_RELEASE);
+        __atomic_fetch_sub(&sites.adding, 1, __ATOMIC_SEQ_CST);
+    }
     if (HL_LIKELY(site)) return site;
     hl_add_shared(&hl_flight.header->sites_refused, 1);
     return HL_SITE_OTHER;

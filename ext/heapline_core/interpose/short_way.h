@@ -24,11 +24,11 @@ HL_INLINE int hl_short_current(const struct hl_lane *lane) {
     return HL_LIKELY(hl_look64(hl_gc_counter) + hl_look64(&hl_epochs) == lane->clock);
 }
 
-/* The same, and has nothing been freed that the lane's cache rests on (K2), and is nothing asked for? Each of these
- * only grows, and a lane is brought up to 0 requests: the sum tells. */
+/* The same, and has nothing been freed that the lane's cache rests on (K2), and is nothing asked for? All but the last
+ * only grow, and a lane is brought up to where nothing is asked: so the sum alone tells. */
 HL_INLINE int hl_short_settled(const struct hl_lane *lane) {
     const uint64_t moved = hl_look64(hl_gc_counter) + hl_look64(&hl_epochs) + hl_look64(&hl_location_forgets);
-    return HL_LIKELY(moved + hl_look32(&hl_flight.header->request) == lane->moment);
+    return HL_LIKELY(moved + hl_look32(&hl_flight.header->request) == lane->up_to);
 }
 
 /* Nothing keeps a block with this word before it from being counted in this lane. */
@@ -60,8 +60,8 @@ HL_INLINE int hl_short_count(struct hl_lane *lane, char *block, size_t word, siz
 }
 
 /* The same at the nearest frame, where the lane's cache has it. `settled`: hl_short_settled, and no frame is ZJIT's.
- * Then *loading becomes what the cache has of the line where code is
- * loaded, if that is all it has. `tail`: so many bytes are kept behind the trailer. */
+ * Then *loading becomes what the cache has of the line where code is loaded, if that is all it has. `tail`: so many
+ * bytes are kept behind the trailer. */
 HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uint32_t tail, uintptr_t caller,
                              int settled, const struct hl_location_slot **loading) {
     const size_t word = ((const size_t *)block)[-1] - tail;

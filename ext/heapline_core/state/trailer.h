@@ -54,7 +54,7 @@ HL_INLINE uint32_t hl_trailer_birth(uint64_t word) {
     return (uint32_t)(word >> HL_BIRTH_SHIFT) & HL_BIRTH_MASK;
 }
 
-/* Of a trailer without its check. Also for who reads another process's blocks. */
+/* Of a trailer without its check. */
 HL_INLINE uint64_t hl_trailer_check_by(uint64_t key, uint64_t mark, uint64_t address) {
     return (mark ^ address ^ key) * 0x9e3779b97f4a7c15ull >> (64 - HL_CHECK_BITS);
 }
@@ -85,8 +85,13 @@ HL_INLINE void hl_trailer_write(void *block, size_t usable, size_t size, uint32_
     hl_trailer_store(block, usable, word | hl_trailer_check(word, block));
 }
 
+/* Also for who reads another process's blocks. */
+HL_INLINE int hl_trailer_valid_by(uint64_t key, uint64_t word, uint64_t address) {
+    return (word & HL_CHECK_MASK) == hl_trailer_check_by(key, word & ~HL_CHECK_MASK, address);
+}
+
 HL_INLINE int hl_trailer_valid(uint64_t word, const void *block) {
-    return (word & HL_CHECK_MASK) == hl_trailer_check(word & ~HL_CHECK_MASK, block);
+    return hl_trailer_valid_by(hl_trailer_key, word, (uintptr_t)block);
 }
 
 /* 1 and the trailer's fields, or 0 where the block is not marked. */
