@@ -199,8 +199,7 @@ class IdleTest < Minitest::Test
 
   def test_a_stopped_process_says_so
     pid, = start_waiting("puts 'ready'; $stdout.flush; sleep")
-    Process.kill(:STOP, pid)
-    await("it is not stopped") { Heapline::Accounting::ProcessIdentity.stat(pid).first == "T" }
+    halt(pid)
     _, err, = heapline("baseline", pid.to_s, "--timeout", "1")
     assert_match(/it is stopped; SIGCONT lets it go on/, err)
   end

@@ -13,7 +13,7 @@ class AttachSleepingTest < Minitest::Test
 
   def start_napping(how, milliseconds = MS)
     told = start_telling(NativePrograms.program("naps"), how, milliseconds.to_s)
-    await("it does not sleep") { Heapline::Accounting::ProcessIdentity.stat(told.pid).first == "S" }
+    await("it does not sleep") { state(told.pid) == "S" }
     @began = now
     told
   end

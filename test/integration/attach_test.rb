@@ -165,7 +165,7 @@ class AttachTest < Minitest::Test
     told = start_ready(program(FAMILY))
     *workers, stopped = Array.new(3) { fork_worker(told) }
     Process.kill(:STOP, stopped)
-    await("it is not stopped") { Heapline::Accounting::ProcessIdentity.stat(stopped).first == "T" }
+    await("it is not stopped") { state(stopped) == "T" }
     assert_equal [[told.pid, *workers.sort], "heapline: process #{stopped} is stopped; SIGCONT lets it go on\n"],
                  tree("attach", told)
     later = fork_worker(told)
@@ -351,7 +351,7 @@ class AttachTest < Minitest::Test
   def test_an_attach_that_waits_is_withdrawn_by_detach
     fiddle = FlightRun::FIDDLE.map { |directory| "-I#{directory}" }
     told = start_ready(nil, command: [RbConfig.ruby, *fiddle, program(WAITING)])
-    await("it does not wait") { Heapline::Accounting::ProcessIdentity.stat(told.pid).first == "S" }
+    await("it does not wait") { state(told.pid) == "S" }
     # By then heapline has to be loaded there, and the main thread to have been asked.
     _, err, status = heapline("attach", "--timeout", "5", told.pid.to_s)
     assert_equal 3, status.exitstatus
@@ -384,8 +384,6 @@ class AttachRefusedTest < Minitest::Test
     pid
   end
 
-  def state(pid) = File.read("/proc/#{pid}/stat").rpartition(")").last.split.first
-
   def asleep?(pid) = state(pid) == "S"
 
   def test_what_is_no_such_process
@@ -396,8 +394,7 @@ class AttachRefusedTest < Minitest::Test
 
   def test_one_that_is_stopped
     pid = start_asleep(RbConfig.ruby, "--disable=gems", "-e", "sleep")
-    Process.kill(:STOP, pid)
-    await("it is not stopped") { state(pid) == "T" }
+    halt(pid)
     assert_includes refusal(pid), "is stopped; SIGCONT"
   end
 

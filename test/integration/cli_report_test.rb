@@ -51,8 +51,7 @@ module Heapline
     def test_a_stopped_process
       file = program(HOLDING)
       pid, = start(file)
-      Process.kill(:STOP, pid)
-      await { Accounting::ProcessIdentity.stat(pid).first == "T" }
+      halt(pid)
       assert_equal [json_report(pid)["totals"]], [json_report(pid)["totals"]]
       assert_in_delta 2_000_000, figure(json_report(pid), "#{file}:2", "live_bytes"), 10_000
     end
@@ -87,8 +86,7 @@ module Heapline
 
     def test_a_stopped_process_answers_late
       pid, = start(program(HOLDING))
-      Process.kill(:STOP, pid)
-      await { Accounting::ProcessIdentity.stat(pid).first == "T" }
+      halt(pid)
       _, err, status = heapline("baseline", "--timeout", "0.1", pid.to_s)
       assert_equal 3, status.exitstatus
       assert_match(/has allocated nothing for 0.1 s/, err)
@@ -160,7 +158,7 @@ module Heapline
     # To count its object heap the process calls Ruby's own methods, which allocate.
     def test_what_a_report_asks_for_is_not_the_programs
       pid, = start(file = program("$stdout.puts 'ready'\n$stdout.flush\nsleep"))
-      await("it does not sleep") { Accounting::ProcessIdentity.stat(pid).first == "S" }
+      await("it does not sleep") { state(pid) == "S" }
       before, after = [Dir[path("**/#{pid}-*.flight")].first, pid].map do |source|
         json_report(source)["sites"].select { |site| site["path"] == file }
                                     .map { |site| site.values_at("lineno", "label", "allocations") }

@@ -185,10 +185,6 @@ class DumpTest < Minitest::Test
     File.read("/proc/#{pid}/task/#{pid}/children").split.map(&:to_i)
   end
 
-  def state(pid)
-    Heapline::Accounting::ProcessIdentity.stat(pid)&.first || "Z"
-  end
-
   def refusal(*words)
     out, err, status = heapline("dump", *words)
     assert_equal "", out

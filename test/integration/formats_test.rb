@@ -49,8 +49,7 @@ class FormatsTest < Minitest::Test
 
   def test_a_snapshot_of_a_stopped_process_is_what_its_flight_file_says
     pid, = start(program("#{LEAK}loop { leak; sleep 0.01 }"))
-    Process.kill(:STOP, pid)
-    await("the process did not stop") { Heapline::Accounting::ProcessIdentity.stat(pid).first == "T" }
+    halt(pid)
     _, err, status = heapline("snapshot", pid.to_s, "-o", path("stopped.heapline"))
     assert status.success?, err
     copy = Heapline::Accounting::Flight.read(path("stopped.heapline"))

@@ -76,6 +76,11 @@ module Accounted
     nil
   end
 
+  # The kernel's letter for what it does; "Z" also where it is gone.
+  def state(pid)
+    Heapline::Accounting::ProcessIdentity.stat(pid)&.first || "Z"
+  end
+
   # Have a program stand still; it does when this returns.
   def halt(pid)
     Process.kill(:STOP, pid)
