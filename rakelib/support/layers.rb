@@ -57,13 +57,13 @@ module Tasks
     end
 
     # Runs all of them, whatever fails. Prints what each printed when it has ended, what failed once more with the
-    # command that repeats it, a table and, as the last line, "N passed, N failed". Returns whether something passed and
-    # nothing failed.
+    # command that repeats it, a table, the names of what failed and, as the last line, "N passed, N failed". Returns
+    # whether something passed and nothing failed.
     def run
       @waiting = @layers.dup
       @running = []
       @tallies = {}
-      @complaints = {}
+      @outputs_of_failed = {}
       run_one(take) unless @waiting.empty?
       Array.new(@lanes) { Thread.new { run_lane } }.each(&:join)
       total(@tallies.values_at(*@layers))
@@ -72,12 +72,13 @@ module Tasks
     private
 
     def total(tallies)
-      @complaints.each do |layer, lines|
-        puts "", "-- failed: #{layer.name}; again: bundle exec rake '#{layer.task}'", *lines
+      @outputs_of_failed.each do |layer, output|
+        puts "", "-- failed: #{layer.name}; again: bundle exec rake '#{layer.task}'", *Complaints.of(output)
       end
       passed = tallies.sum(&:passed)
       failed = tallies.sum(&:failed)
       puts("", tallies.zip(@layers).map { |tally, layer| row(tally, layer) })
+      @outputs_of_failed.each { |layer, output| puts "failed: #{layer.name}: #{Complaints.names(output)}" }
       puts "#{passed} passed, #{failed} failed"
       failed.zero? && passed.positive?
     end
@@ -124,7 +125,7 @@ module Tasks
       @running.delete(layer)
       @ended.broadcast
       @tallies[layer] = tally
-      @complaints[layer] = Complaints.of(output) if tally.failed.positive?
+      @outputs_of_failed[layer] = output if tally.failed.positive?
       say(output) unless output.empty?
       note(layer, seconds)
       say("== #{layer.task}: #{tally.passed} passed, #{tally.failed} failed in #{seconds} s; " \

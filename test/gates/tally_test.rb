@@ -77,7 +77,8 @@ class TallyTest < Minitest::Test
       puts "x\n" * 500, "tally #{ARGV[0]}: 3 passed, #{ARGV[0] == "a" ? 1 : 0} failed"
     RUBY
     _, output = print_layers(program, "a", "b")
-    finish = output.lines.last(9).join
+    assert_equal "failed: a: XTest#test_a\n", output.lines[-2]
+    finish = output.lines.last(10).join
     assert_includes finish, "-- failed: a; again: bundle exec rake 'a'\n  1) Failure:\n" \
                             "XTest#test_a [x_test.rb:1]:\nExpected 1, not 2.\n"
     refute_includes finish, "-- failed: b"
@@ -111,5 +112,6 @@ class TallyTest < Minitest::Test
     assert_equal ["not ok test/c/x_test.c\n"], Tasks::Complaints.of("ok test/c/a_test.c\nnot ok test/c/x_test.c\nend\n")
     assert_equal ["y\n"], Tasks::Complaints.of("y\n")
     assert_equal 61, Tasks::Complaints.of("a: error: b\n" * 100).size
+    assert_equal "not ok test/c/x_test.c", Tasks::Complaints.names("ok test/c/a_test.c\nnot ok test/c/x_test.c\n")
   end
 end
