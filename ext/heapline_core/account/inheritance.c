@@ -231,8 +231,15 @@ const struct hl_flight_header *hl_inheritance_header(void) {
     return own ? (const struct hl_flight_header *)((const char *)own + HL_PAGE_SIZE) : NULL;
 }
 
+/* To threads beside the one that takes over. */
+static struct hl_inheritance *own_now(void) {
+    return __atomic_load_n(&own, __ATOMIC_ACQUIRE);
+}
+
 void hl_inheritance_refuse(void) {
-    if (own && own->pid == (uint32_t)getpid()) __atomic_store_n(&own->over, 1, __ATOMIC_RELAXED);
+    struct hl_inheritance *inheritance = own_now();
+    if (inheritance && inheritance->pid == (uint32_t)getpid())
+        __atomic_store_n(&inheritance->over, 1, __ATOMIC_RELAXED);
 }
 
 static uint64_t baseline_then; /* when this process was forked */
@@ -252,13 +259,20 @@ int hl_inheritance_may_wait(void) {
 }
 
 int hl_inheritance_is_due(void) {
-    return !own || hl_clock_ns(CLOCK_PROCESS_CPUTIME_ID) > own->pages * DUE_NS_A_PAGE;
+    const struct hl_inheritance *inheritance = own_now();
+    return !inheritance || hl_clock_ns(CLOCK_PROCESS_CPUTIME_ID) > inheritance->pages * DUE_NS_A_PAGE;
 }
 
+/* The first page stays until a next one is left: another thread may have found it and be about to look. */
 static void leave_parent(void) {
+    static struct hl_inheritance *left;
+    struct hl_inheritance *const leaving = own;
+    if (!leaving) return;
     hl_inheritance_refuse();
-    unmap(own);
-    own = NULL;
+    __atomic_store_n(&own, NULL, __ATOMIC_RELEASE);
+    hl_unmap((char *)leaving + HL_PAGE_SIZE, leaving->size - HL_PAGE_SIZE);
+    if (left) hl_unmap(left, HL_PAGE_SIZE);
+    left = leaving;
 }
 
 /* A page of the child's: the lane's record, in the first one, and behind its cell a chunk. Here the counts of the sites

@@ -25,12 +25,12 @@ enum {
 static const uint64_t OUTSIDE_MOST_NS = 2ull * 1000 * 1000 * 1000;
 
 void (*hl_lane_asked)(void);
-void (*hl_lane_rests)(void);
 uint32_t hl_lanes_at_most_slots;
 static struct hl_lane *newest;    /* of all lanes */
 static struct hl_lane *of_parent; /* of its lanes at the fork */
 static struct hl_lane *shared;
 static const struct hl_thread *shared_holder; /* NULL: free */
+static void (*rests)(void);                   /* any thread may take over */
 
 static uint32_t thread_id(void) {
     return (uint32_t)syscall(SYS_gettid);
@@ -444,6 +444,14 @@ static uint32_t ticks_known(uint32_t birth) {
     return ticks < HL_BIRTHS_RECENT / 2 ? ticks : HL_BIRTHS_RECENT / 2;
 }
 
+void hl_lane_rest(void (*in_each_turn)(void)) {
+    __atomic_store_n(&rests, in_each_turn, __ATOMIC_RELEASE);
+}
+
+int hl_lane_rests(void) {
+    return __atomic_load_n(&rests, __ATOMIC_ACQUIRE) != NULL;
+}
+
 HL_COLD void hl_lane_turn(struct hl_lane *lane, uint64_t clock) {
     struct hl_flight_header *header = hl_flight.header;
     const int saved = hl_guard_enter(&hl_thread);
@@ -451,7 +459,8 @@ HL_COLD void hl_lane_turn(struct hl_lane *lane, uint64_t clock) {
         hl_lane_asked();
         clock = hl_clock();
     }
-    if (hl_lane_rests) hl_lane_rests();
+    void (*const rest)(void) = __atomic_load_n(&rests, __ATOMIC_ACQUIRE);
+    if (rest) rest();
     check_gc_counter();
     const uint64_t epochs = __atomic_load_n(&hl_epochs, __ATOMIC_ACQUIRE);
     const uint64_t generation = hl_gc_count_now() + (uint32_t)epochs;

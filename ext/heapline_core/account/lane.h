@@ -163,8 +163,9 @@ void hl_lane_each_chunk(void (*see)(const struct hl_lane_chunk *chunk));
  * entered. */
 extern void (*hl_lane_asked)(void);
 
-/* In a forked child that has not taken over yet, else NULL: called in each turn, likewise. */
-extern void (*hl_lane_rests)(void);
+/* In a forked child that has not taken over yet: what is called in each turn, likewise; else NULL. */
+void hl_lane_rest(void (*in_each_turn)(void));
+int hl_lane_rests(void);
 
 /* How many lanes have as many slots for locations as there can be (location.c). */
 extern uint32_t hl_lanes_at_most_slots;

@@ -57,7 +57,7 @@ void hl_fork_end_turn(void) {
 static int take_over(void (*each_chunk)(void (*see)(const struct hl_lane_chunk *chunk))) {
     uint32_t forked = HL_STATE_FORKED;
     hl_cell_ref inherited;
-    hl_lane_rests = NULL;
+    hl_lane_rest(NULL);
     int failed = hl_flight_bring();
     if (!failed) failed = hl_inheritance_take(each_chunk, &inherited);
     if (!failed) failed = hl_flight_become_child();
@@ -72,7 +72,7 @@ static int take_over(void (*each_chunk)(void (*see)(const struct hl_lane_chunk *
 
 /* In the turn to fork. */
 static void take_over_later(void) {
-    const int failed = hl_lane_rests ? take_over(hl_lane_each_chunk) : 0;
+    const int failed = hl_lane_rests() ? take_over(hl_lane_each_chunk) : 0;
     if (!failed || hl_life_is() != HL_LIFE_ACTIVE) return; /* its file was cut, and that was said */
     hl_inheritance_refuse();
     hl_say("process %d cannot take over what it inherited: %s: nobody can read its figures", (int)getpid(),
@@ -87,7 +87,7 @@ static void take_over_when_due(void) {
 }
 
 void hl_forked_child_settle(void) {
-    if (!hl_lane_rests || hl_fork_is_turn()) return;
+    if (!hl_lane_rests() || hl_fork_is_turn()) return;
     const int saved = hl_guard_enter(&hl_thread);
     hl_fork_take_turn();
     take_over_later();
@@ -103,7 +103,7 @@ static int may_rest(void) {
 
 /* Its flight begins as its parent's was at the fork; a baseline keeps inherited and own growth apart. */
 int hl_forked_child_begin(int seen, int anew) {
-    hl_lane_rests = NULL;
+    hl_lane_rest(NULL);
     hl_own_pieces_become_child();
     hl_lane_stop(hl_thread.own);
     hl_flight_identify_process();
@@ -116,7 +116,7 @@ int hl_forked_child_begin(int seen, int anew) {
     hl_site_table_become_child();
     if (anew || !seen || !may_rest()) failed = take_over(anew ? NULL : hl_lane_each_chunk);
     if (failed) return failed;
-    hl_lane_rests = hl_flight_rests() ? take_over_when_due : NULL;
+    hl_lane_rest(hl_flight_rests() ? take_over_when_due : NULL);
     hl_lane_baseline(HL_BASELINE_FORK);
     return 0;
 }

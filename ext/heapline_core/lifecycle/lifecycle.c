@@ -140,7 +140,7 @@ static int has_flight(void) {
 
 /* A child that did not take over has no use for it any more: it ends, or becomes another program. */
 static void refuse_inheritance(void) {
-    if (hl_life_is() == HL_LIFE_ACTIVE && (!hl_gate_is() || hl_lane_rests)) hl_inheritance_refuse();
+    if (hl_life_is() == HL_LIFE_ACTIVE && (!hl_gate_is() || hl_lane_rests())) hl_inheritance_refuse();
 }
 
 void hl_lifecycle_last_call(int status) {
@@ -173,7 +173,7 @@ void hl_lifecycle_before_exec(void) {
 }
 
 void hl_lifecycle_exec_failed(void) {
-    set_state(hl_lane_rests ? HL_STATE_FORKED : HL_STATE_RUNNING);
+    set_state(hl_lane_rests() ? HL_STATE_FORKED : HL_STATE_RUNNING);
     hl_recorder_exec(0);
 }
 
