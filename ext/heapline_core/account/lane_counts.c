@@ -194,6 +194,8 @@ static struct hl_count *find_or_add(struct hl_lane_counts *counts, struct hl_lan
     bring(counts, HL_INDEX_STEP);
     follow(chunk_of(counts, count), epochs);
     put(counts->index, site | (uint64_t)hl_moment_of(epochs) << 32, count);
+    /* Lines that run for the first time follow each other. */
+    __builtin_prefetch(hl_index_place(counts->index, site + 1), 1);
     return count;
 }
 

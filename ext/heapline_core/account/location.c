@@ -43,9 +43,16 @@ static size_t label_of(const struct hl_ruby_line *line, char *label) {
     return length + more;
 }
 
+struct naming {
+    const struct hl_ruby_line *line;
+    int asked; /* for its label */
+};
+
 static size_t name_ruby(void *context, char *label, uint32_t *symbol_offset) {
+    struct naming *naming = context;
+    naming->asked = 1;
     *symbol_offset = 0;
-    return label_of(context, label);
+    return label_of(naming->line, label);
 }
 
 static int is_require(const struct hl_ruby_line *line) {
@@ -62,11 +69,26 @@ static int calls_require(const struct hl_ruby_line *line) {
     return line->called && is_require(line) && !is_require(&itself);
 }
 
+/* A site that was there has the label of a called method in the place of the line's own method's. */
+static void relabel(uint32_t site, struct naming *naming) {
+    char own[HL_LABEL_MAX];
+    struct hl_ruby_line itself = *naming->line;
+    struct hl_text_view label = {own, 0};
+    if (itself.called) {
+        itself.called = NULL;
+        label.length = label_of(&itself, own);
+    }
+    hl_site_relabel(site, label, name_ruby, naming);
+}
+
 static uint32_t ruby_site(const struct hl_ruby_line *line, uint16_t library, uint32_t tag) {
+    struct naming naming = {line, 0};
     struct hl_site_key key = {.kind = HL_KIND_RUBY, .library = library, .tag = tag, .line = line->line};
     key.offset = line->loading || calls_require(line) ? HL_RUBY_LOADING : 0;
     key.path = (struct hl_text_view){line->path, line->path_length};
-    return hl_site_find(&key, name_ruby, (void *)(uintptr_t)line);
+    const uint32_t site = hl_site_find(&key, name_ruby, &naming);
+    if (!naming.asked) relabel(site, &naming);
+    return site;
 }
 
 struct native_place {
@@ -187,16 +209,6 @@ static void keep_internal(const struct search *search) {
             (struct hl_location_slot){search->pc | HL_LOCATION_INTERNAL, search->key, 0, search->epoch, NULL});
 }
 
-/* A new site has a label already. Otherwise that of a called method takes the place of the line's own method's. */
-static void relabel(uint32_t site, const struct hl_ruby_line *line) {
-    char own[HL_LABEL_MAX];
-    struct hl_ruby_line itself = *line;
-    struct hl_text_view label = {own, 0};
-    itself.called = NULL;
-    if (line->called) label.length = label_of(&itself, own);
-    hl_site_relabel(site, label, name_ruby, (void *)(uintptr_t)line);
-}
-
 /* Of an application's line nothing is loading but its calls of require: what else it keeps may be a leak. */
 static int may_load(const struct hl_ruby_line *line) {
     return hl_path_is_installed((struct hl_path){line->path, line->path_length});
@@ -215,23 +227,20 @@ static uint32_t look(struct search *search) {
               loading = requires || (frame.frame && hl_ruby_is_loading(frame));
     const uint64_t pc = search->pc | (loading ? HL_LOCATION_LOADING : 0);
     const uint64_t key = hl_lossy_key(pc, (uint64_t)search->library << 32 | search->tag);
-    const uint64_t internal = hl_lossy_key(search->frame.pc, CALLER);
     char buffer[HL_PATH_MAX];
     struct hl_ruby_line line = {0};
     uint32_t site = hl_lossy_find(&shared, key, search->epoch);
     search->cacheable = 1;
-    if (site) return found(search, loading, site);
-    if (!(search->pc & HL_LOCATION_OUTERMOST) && hl_lossy_find(&shared, internal, search->epoch)) return CALLER;
+    if (site) return site == CALLER ? CALLER : found(search, loading, site);
     if (hl_location_provider(search->frame, &line, buffer, sizeof(buffer))) return 0;
     line.called = search->called;
     search->cacheable = line.cacheable;
     if (line.internal && !(search->pc & HL_LOCATION_OUTERMOST)) {
-        if (line.cacheable) hl_lossy_keep(&shared, internal, search->epoch, CALLER);
+        if (line.cacheable) hl_lossy_keep(&shared, key, search->epoch, CALLER);
         return CALLER;
     }
     line.loading = requires || (loading && may_load(&line));
     site = ruby_site(&line, search->library, search->tag);
-    relabel(site, &line);
     if (line.cacheable) hl_lossy_keep(&shared, key, search->epoch, site);
     return found(search, loading, site);
 }

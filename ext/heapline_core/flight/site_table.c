@@ -74,10 +74,10 @@ static uint64_t hash_bytes(struct hl_text_view text, uint64_t hash) {
     return mix(mix(hash ^ rest));
 }
 
+/* Lines of a file that follow each other have their roots side by side. */
 static uint64_t hash_key(const struct hl_site_key *key) {
-    uint64_t hash = hash_bytes(key->path, key->kind);
-    hash = mix(hash ^ key->offset ^ (uint64_t)key->line << 32);
-    return mix(mix(hash ^ key->library ^ (uint64_t)key->tag << 16));
+    const uint64_t line = key->line, hash = mix(hash_bytes(key->path, key->kind) ^ key->offset);
+    return mix(mix(hash ^ key->library ^ (uint64_t)key->tag << 16)) + (line | line << (64 - HL_TRIE_ROOT_BITS_MOST));
 }
 
 /* ---- strings ---- */
@@ -155,9 +155,16 @@ static int is_site(uint32_t site, const void *wanted) {
     return matches(hl_site_record(site), &((const struct wanted *)wanted)->key);
 }
 
+/* Lines of one method run for the first time one after the other: what the last one has need not be looked for. */
+static hl_string_ref intern_beside(hl_string_ref last, struct hl_text_view text) {
+    return last && same_text(last, text) ? last : intern(text);
+}
+
 /* 0 or -ENOSPC. */
 static int fill_record(uint32_t site, const struct wanted *wanted) {
+    static const struct hl_site_record none;
     struct hl_site_record *record = hl_site_record(site);
+    const struct hl_site_record *last = site % HL_SITES_PER_PAGE && hl_flight_may_change(site - 1) ? record - 1 : &none;
     const struct hl_site_key *key = &wanted->key;
     char label[HL_LABEL_MAX];
     record->kind = key->kind;
@@ -167,9 +174,9 @@ static int fill_record(uint32_t site, const struct wanted *wanted) {
     record->offset = key->offset;
     record->hash = wanted->hash;
     record->born_ns = hl_clock_ns(CLOCK_REALTIME_COARSE);
-    if (key->kind == HL_KIND_RUBY && !(record->path = intern(key->path))) return -ENOSPC;
+    if (key->kind == HL_KIND_RUBY && !(record->path = intern_beside(hl_load32(&last->path), key->path))) return -ENOSPC;
     const size_t length = wanted->namer(wanted->context, label, &record->symbol_offset);
-    record->label = intern((struct hl_text_view){label, length});
+    record->label = intern_beside(hl_load32(&last->label), (struct hl_text_view){label, length});
     return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interning without a size: equal things have one number, from 1, however many there are. The numbers make a tree: each
- * has a node, and two more bits of the hash lead to the next one, until a node is that of the thing or the place is
- * free. The things lie with the tree's user, complete before their number is known to anyone.
+ * Interning without a size: equal things have one number, from 1, however many there are. The numbers make trees: the
+ * first bits of the hash lead to a root, and two more from each number's node to the next one, until a node is that of
+ * the thing or the place is free. The things lie with the user, complete before their number is known to anyone.
  *
  * N1  It grows by one node a thing: nothing is ever moved, copied or set up, so no call takes longer than others. Nodes
  *     lie in the order of the numbers, which are handed out in a row: memory is touched as far as there are things.
@@ -21,7 +21,7 @@
 #include "platform/own_memory.h"
 #include "platform/platform.h"
 
-enum { HL_TRIE_BITS = 2 };
+enum { HL_TRIE_BITS = 2, HL_TRIE_ROOT_BITS_MOST = 14, HL_TRIE_A_ROOT_BITS = 6 };
 
 struct hl_trie_node {
     uint32_t hash; /* its lower half */
@@ -30,21 +30,25 @@ struct hl_trie_node {
 
 struct hl_trie {
     struct hl_trie_node *nodes; /* by number */
-    uint32_t root;
+    uint32_t *roots;
+    unsigned root_bits;
 };
 
 /* An empty one for numbers below `limit`; 0 where there is no memory. */
 HL_INLINE int hl_trie_create(struct hl_trie *trie, uint32_t limit) {
-    trie->nodes = hl_own_memory((size_t)limit * sizeof(*trie->nodes));
-    trie->root = 0;
-    return trie->nodes != NULL;
+    const size_t size = (size_t)limit * sizeof(*trie->nodes);
+    unsigned bits = HL_TRIE_BITS;
+    while (bits < HL_TRIE_ROOT_BITS_MOST && limit >> (bits + HL_TRIE_A_ROOT_BITS)) bits += HL_TRIE_BITS;
+    char *memory = hl_own_memory(size + (sizeof(*trie->roots) << bits));
+    *trie = (struct hl_trie){(struct hl_trie_node *)memory, (uint32_t *)(memory + size), bits};
+    return memory != NULL;
 }
 
 /* The number of what equals `key`; 0: there is none, and `add` (NULL: add nothing) had no room for it. */
 HL_INLINE uint32_t hl_trie_find(struct hl_trie *trie, uint64_t hash, const void *key, hl_same_function *same,
                                 hl_add_function *add) {
-    uint32_t *link = &trie->root, fresh = 0;
-    for (uint64_t path = hash;; path <<= HL_TRIE_BITS) {
+    uint32_t *link = &trie->roots[hash >> (64 - trie->root_bits)], fresh = 0;
+    for (uint64_t path = hash << trie->root_bits;; path <<= HL_TRIE_BITS) {
         uint32_t number = __atomic_load_n(link, __ATOMIC_ACQUIRE);
         if (!number) {
             if (!fresh && (!add || !(fresh = add(key)))) return 0;
