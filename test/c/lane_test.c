@@ -551,6 +551,7 @@ static void take_over(void) {
 
 static void prepare(void) {
     const int saved = hl_guard_enter(&hl_thread);
+    hl_site_table_before_fork();
     hl_inheritance_prepare();
     hl_guard_leave(&hl_thread, saved);
 }
@@ -577,14 +578,29 @@ static void tell_and_wait(pid_t pid) {
     CHECK_EQUAL(status, 0);
 }
 
+static size_t name_nothing(void *context, char *label, uint32_t *symbol_offset) {
+    (void)context, (void)label;
+    *symbol_offset = 0;
+    return 0;
+}
+
+enum { SITES = 300, FIRST = 400, NEW_SITE = FIRST + SITES };
+
+/* A child takes over what was counted of sites that were made before the fork. */
+static void make_sites(void) {
+    const int saved = hl_guard_enter(&hl_thread);
+    struct hl_site_key key = {.kind = HL_KIND_NATIVE};
+    while (hl_site_find(&key, name_nothing, NULL) < NEW_SITE - 1) key.offset++;
+    hl_guard_leave(&hl_thread, saved);
+}
+
 static void begin_family(void) {
     begin();
+    make_sites();
     told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(told != MAP_FAILED);
     mine = acquire(), others = acquire();
 }
-
-enum { SITES = 300, FIRST = 400 };
 
 static void be_a_child(void) {
     struct block block;
@@ -612,6 +628,26 @@ static void count_on(void) {
     struct block block;
     birth(others, &block, 5, FAR_SITE);
     for (uint32_t site = FIRST; site < FIRST + SITES; site++) birth(site % 2 ? mine : others, &block, 1000, site);
+}
+
+static void be_a_child_of_before(void) {
+    struct block block;
+    take_over();
+    check_sums(SITE, 1, 100, 0, 0);
+    check_sums(NEW_SITE, 0, 0, 0, 0);
+    birth(mine, &block, 7, NEW_SITE); /* its own, of another line */
+    check_sums(NEW_SITE, 1, 7, 0, 0);
+    check_lanes();
+}
+
+/* Its record was not there when the child came to be: what is counted of it is of after the fork. */
+static void a_site_that_was_not_there_is_none_of_the_childs(void) {
+    struct block block;
+    begin_family();
+    birth(mine, &shared_block, 100, SITE);
+    birth(others, &block, 50, NEW_SITE);
+    tell_and_wait(fork_child(be_a_child_of_before));
+    check_sums(NEW_SITE, 1, 50, 0, 0);
 }
 
 /* I1 */
@@ -816,6 +852,7 @@ static const struct check_test tests[] = {
     {"a_word_that_is_not_gc_count_is_given_up", a_word_that_is_not_gc_count_is_given_up},
     {"a_child_cuts_lasting_pieces_elsewhere", a_child_cuts_lasting_pieces_elsewhere},
     {"a_child_finds_zeros_in_passing_pieces_alone", a_child_finds_zeros_in_passing_pieces_alone},
+    {"a_site_that_was_not_there_is_none_of_the_childs", a_site_that_was_not_there_is_none_of_the_childs},
     {"a_childs_counts_are_those_of_the_fork_whenever_it_takes_over",
      a_childs_counts_are_those_of_the_fork_whenever_it_takes_over},
     {"each_of_several_children_has_its_own_moment", each_of_several_children_has_its_own_moment},

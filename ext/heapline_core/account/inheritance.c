@@ -9,6 +9,7 @@
 
 #include "flight/child_flight.h"
 #include "flight/flight.h"
+#include "flight/site_table.h"
 #include "platform/own_memory.h"
 #include "platform/own_process.h"
 #include "platform/system_call.h"
@@ -347,7 +348,7 @@ static int fill(struct page *page, uint64_t baseline, int64_t *live) {
     for (uint32_t i = 0; i < HL_CHUNK_MOST; i++) {
         struct hl_count *count = &counts[chunk->used];
         balance(&counts[i]);
-        if (!counts[i].allocations) continue;
+        if (!counts[i].allocations || !hl_site_came(first + i)) continue;
         if (count != &counts[i]) *count = counts[i];
         if (first + i != HL_SITE_QUIET) *live += (int64_t)(count->bytes_allocated - count->bytes_freed);
         chunk->sites[chunk->used++] = first + i;
@@ -402,8 +403,7 @@ static void tell_if_late(void) {
 }
 
 int hl_inheritance_take(void (*each_chunk)(void (*see)(const struct hl_lane_chunk *chunk)), hl_cell_ref *record) {
-    sites = hl_load32(&hl_flight.header->site_count);
-    if (sites > HL_SITES_MAX) sites = HL_SITES_MAX;
+    sites = hl_site_table_inherited();
     const size_t size = (size_t)pages_of_sums() * HL_PAGE_SIZE;
     sums = hl_own_memory(size);
     int failed = sums ? 0 : -ENOMEM;

@@ -32,8 +32,9 @@ struct names {
 static struct {
     struct hl_trie trie;
     struct numbers numbers;
-    uint32_t adding;  /* threads */
-    uint32_t certain; /* at the last fork, those below this one were complete */
+    uint32_t adding;    /* threads */
+    uint32_t certain;   /* at the last fork, those below this one were complete */
+    uint32_t inherited; /* below this one they came with the flight */
 } sites;
 static struct {
     struct hl_trie trie;
@@ -160,11 +161,18 @@ static hl_string_ref intern_beside(hl_string_ref last, struct hl_text_view text)
     return last && same_text(last, text) ? last : intern(text);
 }
 
+/* The record before, where it is complete and this process's own. */
+static const struct hl_site_record *record_beside(uint32_t site) {
+    static const struct hl_site_record none;
+    const struct hl_site_record *last = hl_site_record(site) - 1;
+    if (site % HL_SITES_PER_PAGE == 0 || !hl_flight_may_change(site - 1)) return &none;
+    return __atomic_load_n(&last->ready, __ATOMIC_ACQUIRE) ? last : &none;
+}
+
 /* 0 or -ENOSPC. */
 static int fill_record(uint32_t site, const struct wanted *wanted) {
-    static const struct hl_site_record none;
     struct hl_site_record *record = hl_site_record(site);
-    const struct hl_site_record *last = site % HL_SITES_PER_PAGE && hl_flight_may_change(site - 1) ? record - 1 : &none;
+    const struct hl_site_record *last = record_beside(site);
     const struct hl_site_key *key = &wanted->key;
     char label[HL_LABEL_MAX];
     record->kind = key->kind;
@@ -174,17 +182,25 @@ static int fill_record(uint32_t site, const struct wanted *wanted) {
     record->offset = key->offset;
     record->hash = wanted->hash;
     record->born_ns = hl_clock_ns(CLOCK_REALTIME_COARSE);
-    if (key->kind == HL_KIND_RUBY && !(record->path = intern_beside(hl_load32(&last->path), key->path))) return -ENOSPC;
+    if (key->kind == HL_KIND_RUBY && !(record->path = intern_beside(last->path, key->path))) return -ENOSPC;
     const size_t length = wanted->namer(wanted->context, label, &record->symbol_offset);
-    record->label = intern_beside(hl_load32(&last->label), (struct hl_text_view){label, length});
+    record->label =
+        intern_beside(__atomic_load_n(&last->label, __ATOMIC_ACQUIRE), (struct hl_text_view){label, length});
     return 0;
+}
+
+static void show_record(uint32_t site, int ready) {
+    __atomic_store_n(&hl_site_record(site)->ready, (uint8_t)ready, __ATOMIC_RELEASE);
 }
 
 static uint32_t add_site(const void *context) {
     struct wanted *wanted = (struct wanted *)(uintptr_t)context;
     __atomic_fetch_add(&sites.adding, 1, __ATOMIC_SEQ_CST);
     const uint32_t site = take_number(&sites.numbers, sites.numbers.limit);
-    if (site && !ensure_record_page(site) && !fill_record(site, wanted)) return wanted->fresh = site;
+    if (site && !ensure_record_page(site) && !fill_record(site, wanted)) {
+        show_record(site, 1); /* before another thread can find it, and count */
+        return wanted->fresh = site;
+    }
     __atomic_fetch_sub(&sites.adding, 1, __ATOMIC_SEQ_CST);
     return 0;
 }
@@ -195,7 +211,7 @@ uint32_t hl_site_find(const struct hl_site_key *key, hl_site_namer *namer, void 
     wanted.hash = hash_key(&wanted.key);
     const uint32_t site = hl_trie_find(&sites.trie, wanted.hash, &wanted, is_site, add_site);
     if (wanted.fresh) {
-        if (site == wanted.fresh) __atomic_store_n(&hl_site_record(site)->ready, 1, __ATOMIC_RELEASE);
+        if (site != wanted.fresh) show_record(wanted.fresh, 0); /* another thread was first */
         __atomic_fetch_sub(&sites.adding, 1, __ATOMIC_SEQ_CST);
     }
     if (HL_LIKELY(site)) return site;
@@ -336,7 +352,7 @@ static uint32_t add_adopted(const void *context) {
     return adopted;
 }
 
-/* A record is complete where the table finds it, or where it is ready: then the table is to find it. */
+/* The table is to find it where it is ready. Of two that were being made for one place, each may have been counted. */
 static void adopt(uint32_t site) {
     struct hl_site_record *record = hl_site_record(site);
     struct wanted wanted = {.hash = record->hash};
@@ -348,8 +364,7 @@ static void adopt(uint32_t site) {
     key->offset = record->offset;
     if (record->path) key->path.bytes = hl_flight_text(record->path, &key->path.length);
     adopted = site;
-    if (hl_trie_find(&sites.trie, record->hash, &wanted, is_site, record->ready ? add_adopted : NULL) == site)
-        record->ready = 1;
+    if (record->ready) hl_trie_find(&sites.trie, record->hash, &wanted, is_site, add_adopted);
 }
 
 /* Numbers that the parent's other threads took since are those of the records that came with the flight. */
@@ -363,12 +378,21 @@ uint32_t hl_site_table_certain(void) {
     return sites.certain;
 }
 
+uint32_t hl_site_table_inherited(void) {
+    return sites.inherited;
+}
+
+int hl_site_came(uint32_t site) {
+    return site < sites.certain || (site < sites.inherited && record_page(site) && hl_site_record(site)->ready);
+}
+
 void hl_site_table_become_child(void) {
     sites.adding = 0;
     follow(&sites.numbers);
     follow(&libraries.numbers);
     follow(&tags.numbers);
-    for (uint32_t site = sites.certain; site < sites.numbers.next; site++)
+    sites.inherited = sites.numbers.next;
+    for (uint32_t site = sites.certain; site < sites.inherited; site++)
         if (record_page(site)) adopt(site);
 }
 

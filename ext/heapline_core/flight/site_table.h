@@ -64,8 +64,11 @@ hl_string_ref hl_string_intern(const char *bytes, size_t length);
  * the table and in the flight, or by neither. */
 void hl_site_table_before_fork(void);
 void hl_site_table_become_child(void);
-/* Sites before this one were whole at the fork. */
+/* Sites before this one were whole at the fork; those before the other one came with the flight. */
 uint32_t hl_site_table_certain(void);
+uint32_t hl_site_table_inherited(void);
+/* Did it come whole? What the parent counted of others was after the fork. */
+int hl_site_came(uint32_t site);
 /* In a child that has brought its parent's records (hl_flight_bring). */
 void hl_site_table_take_over(void);
 
