@@ -30,8 +30,8 @@ module Bench
       "a profile has 9 % of its time in heapline, half of it for lines that run for the first time: the run is short.",
     ["hexapdf", :time] => "it was 1.08 in another run of five rounds.",
     ["fibers", :time] =>
-      "a malloc in another fiber than the one before it takes 263 instructions more, where else one and its free " \
-      "take 180: whose frames these are is found out anew.",
+      "a malloc in another fiber than the one before it takes 258 instructions more, where else one and its free " \
+      "take 173: whose frames these are is found out anew.",
     ["rubocop", :rss] =>
       "each of its lines (33,000 where it is only loaded) has counters, names and a place in two tables, each block " \
       "has eight bytes.",
