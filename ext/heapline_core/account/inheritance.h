@@ -11,6 +11,7 @@
  * I1  A chunk is kept before it is changed: who reads a chunk and does not find it kept then, has read it as it was.
  * I2  Counts are as they were when fork returned in the parent, but for calls of other threads that were under way.
  *     Ruby's threads wait until then. So what the child frees was counted; where it was not, it is counted now.
+ *     What was counted of sites that the child does not have is of after the fork, and left out.
  * I3  Nobody waits for anybody, and each side may end at any moment.
  * I4  The parent gives the memory back when the child has taken over, executes another program or is gone.
  * I5  For a child that no handler saw, beyond CHILDREN that have not taken over, and when one does not even begin to
