@@ -124,7 +124,7 @@ static struct hl_index_entry *place_in(struct hl_index *index, uint32_t site) {
     struct hl_index_entry *place = hl_index_place(index, site);
     for (unsigned i = 0;; i++) {
         if (i == HL_INDEX_GROUP) {
-            place = hl_index_at(index, (uintptr_t)place + HL_INDEX_LINE - (uintptr_t)index->entries);
+            place = hl_index_next_group(index, place);
             i = 0;
         }
         struct hl_index_entry *entry = hl_index_in_group(place, i);

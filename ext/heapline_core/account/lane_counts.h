@@ -105,18 +105,28 @@ HL_INLINE int hl_index_has(const struct hl_index_entry *entry, uint64_t key, str
     return hl_load64(&entry->key) == key;
 }
 
-/* The site's counters under the present stamp; NULL: they are not in its first group, where nearly all are. */
+/* The same place in the next group. */
+HL_INLINE struct hl_index_entry *hl_index_next_group(const struct hl_index *index, const struct hl_index_entry *place) {
+    return hl_index_at(index, (uintptr_t)place + HL_INDEX_LINE - (uintptr_t)index->entries);
+}
+
+HL_INLINE int hl_index_group_has(const struct hl_index_entry *place, uint64_t key, struct hl_count **count) {
+    return HL_LIKELY(hl_index_has(place, key, count)) || hl_index_has(hl_index_in_group(place, 1), key, count) ||
+           hl_index_has(hl_index_in_group(place, 2), key, count) ||
+           hl_index_has(hl_index_in_group(place, 3), key, count);
+}
+
+/* The site's counters under the present stamp; NULL: they are not in its first two groups, where nearly all are. In one
+ * mix a fifth of the frees were of sites in the second: the general way took 330 instructions more for each. */
 HL_INLINE struct hl_count *hl_lane_find(const struct hl_lane_counts *counts, uint32_t site) {
     const uint64_t key = site | counts->stamp;
     const struct hl_index_entry *place = hl_index_place(counts->index, site);
     struct hl_count *count;
-    if (HL_LIKELY(hl_index_has(place, key, &count)) || hl_index_has(hl_index_in_group(place, 1), key, &count) ||
-        hl_index_has(hl_index_in_group(place, 2), key, &count) ||
-        hl_index_has(hl_index_in_group(place, 3), key, &count)) {
-        if (!count) __builtin_unreachable();
-        return count;
-    }
-    return NULL;
+    if (HL_UNLIKELY(!hl_index_group_has(place, key, &count)) &&
+        !hl_index_group_has(hl_index_next_group(counts->index, place), key, &count))
+        return NULL;
+    if (!count) __builtin_unreachable();
+    return count;
 }
 
 #endif
