@@ -100,6 +100,35 @@ static void each_form_of_a_path_is_read(void) {
     CHECK_EQUAL(count_at("/pair.rb", 3), 1);
 }
 
+static struct hl_location_slot *place_of(uintptr_t caller) {
+    struct hl_lane *lane = hl_thread.lane;
+    return hl_location_slot(lane->locations, hl_ruby_frame(&lane->ecs).pc, hl_location_key(caller, 0));
+}
+
+/* The slot that is looked at first has it then. */
+static uint32_t site_asked_from(uintptr_t caller) {
+    const uint32_t site = hl_locate(hl_thread.lane, caller).site;
+    CHECK_EQUAL(place_of(caller)->caller, hl_location_key(caller, 0));
+    CHECK_EQUAL(place_of(caller)->site, site);
+    return site;
+}
+
+/* Else one of two places that take turns would be looked for each time. */
+static void of_two_places_in_one_slot_both_stay_known(void) {
+    const uintptr_t one = 0x4242;
+    uintptr_t other = one + 1;
+    begin();
+    allocate_at(code, 5);
+    fake_ruby_push(code, 5);
+    while (place_of(other) != place_of(one)) other++;
+    const uint32_t site = site_asked_from(one);
+    CHECK_EQUAL(site_asked_from(other), site);
+    const uint32_t lost = hl_thread.lane->locations->lost;
+    for (int i = 0; i < 100; i++) CHECK(site_asked_from(one) == site && site_asked_from(other) == site);
+    CHECK_EQUAL(hl_thread.lane->locations->lost, lost);
+    fake_ruby_pop();
+}
+
 static void a_line_that_is_known_is_not_asked_for_again(void) {
     begin();
     allocate_at(code, 1);
@@ -682,6 +711,7 @@ static const struct check_test tests[] = {
     {"without_a_ruby_frame_the_caller_is_the_place", without_a_ruby_frame_the_caller_is_the_place},
     {"a_threads_first_frame_may_be_missing", a_threads_first_frame_may_be_missing},
     {"each_form_of_a_path_is_read", each_form_of_a_path_is_read},
+    {"of_two_places_in_one_slot_both_stay_known", of_two_places_in_one_slot_both_stay_known},
     {"a_line_that_is_known_is_not_asked_for_again", a_line_that_is_known_is_not_asked_for_again},
     {"caches_that_overflow_answer_no_place_wrongly", caches_that_overflow_answer_no_place_wrongly},
     {"few_lanes_have_the_largest_cache", few_lanes_have_the_largest_cache},

@@ -156,7 +156,10 @@ static struct hl_location_slots *more_slots(const struct hl_location_slots *few)
 static void keep_in(struct hl_location_slots **slots, struct hl_location_slot fresh) {
     const uint64_t pc = fresh.pc & ~(HL_LOCATION_INTERNAL | HL_LOCATION_LOADING);
     struct hl_location_slot *slot = hl_location_slot(*slots, pc, fresh.caller);
-    if (slot->caller && (slot->caller != fresh.caller || slot->pc != fresh.pc)) (*slots)->lost++;
+    if (slot->caller && (slot->caller != fresh.caller || slot->pc != fresh.pc)) {
+        (*slots)->lost++;
+        *hl_location_beside(slot) = *slot;
+    }
     struct hl_location_slots *more = more_slots(*slots);
     if (more) {
         slot = hl_location_slot(more, pc, fresh.caller);
@@ -282,8 +285,21 @@ static uint32_t jit_place(struct search *search) {
     return hl_site_find(&key, name_jit, (void *)(uintptr_t)name);
 }
 
+/* To where the short way looks. */
+static const struct hl_location_slot *bring_forward(const struct hl_location_slot *slot) {
+    const int saved = hl_guard_enter(&hl_thread); /* no handler finds one half changed */
+    struct hl_location_slot *place = hl_location_beside(slot), *behind = hl_location_beside(place);
+    const struct hl_location_slot former = *place;
+    *place = *behind;
+    *behind = former;
+    hl_guard_leave(&hl_thread, saved);
+    return place;
+}
+
 const struct hl_location_slot *hl_location_further(struct hl_lane *lane, struct hl_frame frame, uint64_t key) {
     const struct hl_location_slot *slot = hl_location_known(lane->locations, frame.pc, key);
+    if (slot && slot != hl_location_slot(lane->locations, frame.pc, key) && !(slot->pc & HL_LOCATION_INTERNAL))
+        slot = bring_forward(slot);
     while (slot && slot->pc & HL_LOCATION_INTERNAL) {
         const struct hl_frame further = hl_ruby_caller(frame);
         const uint64_t outermost = (slot->pc & ~HL_LOCATION_INTERNAL) | HL_LOCATION_OUTERMOST;

@@ -2,9 +2,9 @@
 /*
  * The caches between a place in the running program and its site.
  *
- * In each lane: a direct-mapped one, (pc, return address, tag) → site. Shared by all lanes: a larger one for what the
- * first has lost. Both may forget at any time; neither may answer wrongly: an entry answers only while the epoch of its
- * pc's memory is the one that it was written under (location_epochs.h, K1).
+ * In each lane: (pc, return address, tag) → site, where an entry that another one drives out goes beside it. Shared by
+ * all lanes: a larger one for what the first has lost. Both may forget at any time; neither may answer wrongly: an
+ * entry answers only while the epoch of its pc's memory is the one that it was written under (location_epochs.h, K1).
  */
 #ifndef HL_LOCATION_CACHE_H
 #define HL_LOCATION_CACHE_H
@@ -16,7 +16,12 @@
 #include "platform/platform.h"
 #include "vm/ruby_frame.h"
 
-enum { HL_LOCATION_SLOTS_LEAST = 16, HL_LOCATION_SLOTS_MOST = 1024, HL_LOCATION_SHIFT = 64 - 10 - 5 };
+enum {
+    HL_LOCATION_SLOTS_LEAST = 16,
+    HL_LOCATION_SLOTS_MOST = 1024,
+    HL_LOCATION_SHIFT = 64 - 10 - 5,
+    HL_LOCATION_LINE = 64
+};
 
 struct hl_location_slot {
     uint64_t pc;     /* of the nearest Ruby frame, with the bits below; 0: none */
@@ -35,8 +40,7 @@ struct hl_location_slots {
                     * is a power of two; 0 where a fork wiped them */
     uint32_t lost; /* entries that another one drove out */
     uint64_t of_jit; /* whether an entry of HL_LOCATION_JIT was kept */
-    uint64_t reserved[2];
-    struct hl_location_slot slots[];
+    struct hl_location_slot slots[] __attribute__((aligned(HL_LOCATION_LINE)));
 };
 
 /* What is told apart of an address of code has 47 bits at most, tags 17. */
@@ -56,11 +60,19 @@ HL_INLINE struct hl_location_slot *hl_location_slot(struct hl_location_slots *in
     return (struct hl_location_slot *)((char *)in->slots + (hash >> HL_LOCATION_SHIFT & in->last));
 }
 
+/* Where an entry goes that another one drives out: in the same cache line. */
+HL_INLINE struct hl_location_slot *hl_location_beside(const struct hl_location_slot *slot) {
+    return (struct hl_location_slot *)((uintptr_t)slot ^ sizeof(*slot));
+}
+
 /* What is known of a frame; NULL: nothing. */
 HL_INLINE const struct hl_location_slot *hl_location_known(struct hl_location_slots *in, uint64_t pc, uint64_t key) {
     const struct hl_location_slot *slot = hl_location_slot(in, pc, key);
-    const int is = (slot->pc & ~(HL_LOCATION_INTERNAL | HL_LOCATION_LOADING)) == pc && slot->caller == key;
-    return is && slot->epoch == hl_location_epoch(pc) ? slot : NULL;
+    for (int i = 0; i < 2; i++, slot = hl_location_beside(slot)) {
+        const int is = (slot->pc & ~(HL_LOCATION_INTERNAL | HL_LOCATION_LOADING)) == pc && slot->caller == key;
+        if (is && slot->epoch == hl_location_epoch(pc)) return slot;
+    }
+    return NULL;
 }
 /* The same of a JIT compiler's call. */
 HL_INLINE const struct hl_location_slot *hl_location_known_jit(struct hl_location_slots *in, uint64_t key) {
