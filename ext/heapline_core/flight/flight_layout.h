@@ -12,7 +12,8 @@
  * reader checks every page number and string offset against the size of what it holds.
  *
  * F1  A site's record is complete before `ready` is 1, and never changes afterwards, but for `label`, which may become
- *     more telling ("<class:Cache>" → "Cache#put", where both are on one line).
+ *     more telling ("<class:Cache>" → "Cache#put", where both are on one line). Of two that threads make at once for
+ *     one place, one is not ready again and nothing is counted of it.
  * F2  A lane's figures have one writer, its owner; they only grow (but `live`, which is derived from them, and the
  *     maxima, which begin again at a baseline). A lane or chunk is complete before it is named, by what was made before
  *     it; a base is complete before its chunk says that it saw the baseline.
