@@ -78,7 +78,7 @@ static uint64_t hash_bytes(struct hl_text_view text, uint64_t hash) {
 /* Lines of a file that follow each other have their roots side by side. */
 static uint64_t hash_key(const struct hl_site_key *key) {
     const uint64_t line = key->line, hash = mix(hash_bytes(key->path, key->kind) ^ key->offset);
-    return mix(mix(hash ^ key->library ^ (uint64_t)key->tag << 16)) + (line | line << (64 - HL_TRIE_ROOT_BITS_MOST));
+    return mix(mix(hash ^ key->library ^ (uint64_t)key->tag << 16)) + (line | line << (64 - HL_TRIE_ROOT_BITS));
 }
 
 /* ---- strings ---- */

@@ -16,39 +16,37 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "platform/intern_table.h"
 #include "platform/own_memory.h"
 #include "platform/platform.h"
 
-enum { HL_TRIE_BITS = 2, HL_TRIE_ROOT_BITS_MOST = 14, HL_TRIE_A_ROOT_BITS = 6 };
+enum { HL_TRIE_BITS = 2, HL_TRIE_ROOT_BITS = 14 };
 
 struct hl_trie_node {
     uint32_t hash; /* its lower half */
     uint32_t next[1 << HL_TRIE_BITS];
 };
 
+/* One that lies in zeroed memory is empty, but for its nodes. */
 struct hl_trie {
     struct hl_trie_node *nodes; /* by number */
-    uint32_t *roots;
-    unsigned root_bits;
+    uint32_t roots[1 << HL_TRIE_ROOT_BITS];
 };
 
 /* An empty one for numbers below `limit`; 0 where there is no memory. */
 HL_INLINE int hl_trie_create(struct hl_trie *trie, uint32_t limit) {
-    const size_t size = (size_t)limit * sizeof(*trie->nodes);
-    unsigned bits = HL_TRIE_BITS;
-    while (bits < HL_TRIE_ROOT_BITS_MOST && limit >> (bits + HL_TRIE_A_ROOT_BITS)) bits += HL_TRIE_BITS;
-    char *memory = hl_own_memory(size + (sizeof(*trie->roots) << bits));
-    *trie = (struct hl_trie){(struct hl_trie_node *)memory, (uint32_t *)(memory + size), bits};
-    return memory != NULL;
+    if (trie->nodes) memset(trie->roots, 0, sizeof(trie->roots));
+    trie->nodes = hl_own_memory((size_t)limit * sizeof(*trie->nodes));
+    return trie->nodes != NULL;
 }
 
 /* The number of what equals `key`; 0: there is none, and `add` (NULL: add nothing) had no room for it. */
 HL_INLINE uint32_t hl_trie_find(struct hl_trie *trie, uint64_t hash, const void *key, hl_same_function *same,
                                 hl_add_function *add) {
-    uint32_t *link = &trie->roots[hash >> (64 - trie->root_bits)], fresh = 0;
-    for (uint64_t path = hash << trie->root_bits;; path <<= HL_TRIE_BITS) {
+    uint32_t *link = &trie->roots[hash >> (64 - HL_TRIE_ROOT_BITS)], fresh = 0;
+    for (uint64_t path = hash << HL_TRIE_ROOT_BITS;; path <<= HL_TRIE_BITS) {
         uint32_t number = __atomic_load_n(link, __ATOMIC_ACQUIRE);
         if (!number) {
             if (!fresh && (!add || !(fresh = add(key)))) return 0;
