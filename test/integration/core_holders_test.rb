@@ -125,8 +125,8 @@ class CoreHoldersTest < Minitest::Test
     end
   end
 
-  # Without heapline other memory that was used before holds some, too: most of them on Ruby 3.1, and once 256 on 4.0. Of
-  # a core whose empty pages are roots 169 were found.
+  # Without heapline other memory that was used before holds some, too: most of them on Ruby 3.1, and once 256 on 4.0.
+  # Of a core whose empty pages are roots 169 were found.
   def test_what_dropped_objects_left_holds_no_lost_block
     skip "Ruby #{RUBY_VERSION} lists its empty pages" if RUBY_VERSION < "3.4"
 
