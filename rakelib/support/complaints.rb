@@ -10,12 +10,11 @@ module Tasks
     # The gates', the C tests' and the suites'.
     LINE = /^.*(?:\bnot ok\b|\bFAIL|\bfailed\b(?!\W*0)|\berror:|different|\w+Sanitizer:).*\n/
 
-    NAME = /^ +\d+\) (?:Failure|Error):\n(\S+)/
     NAMES = 5
 
     # One line: the tests that failed, at most NAMES of them, or the first complaint.
     def self.names(output)
-      names = output.scan(NAME).flatten
+      names = output.scan(MINITEST).filter_map { |failure| failure[/\n(\S+)/, 1] }
       names = [of(output).first.to_s.chomp] if names.empty?
       [*names.first(NAMES), *("…" if names.size > NAMES)].join(", ")
     end

@@ -60,8 +60,7 @@ module Heapline
     end
 
     def standing_still
-      Process.kill(:STOP, @pid)
-      await("it does not stop") { Accounting::ProcessIdentity.of(@pid).stopped? }
+      halt(@pid)
       yield
     ensure
       Process.kill(:CONT, @pid)

@@ -201,8 +201,7 @@ class DumpTest < Minitest::Test
                    refusal("-o", "/dev/full", pid)
       assert_equal ["the output cannot be written to #{path("no/it")}: no such directory\n", 3],
                    refusal("-o", path("no/it"), pid)
-      Process.kill(:STOP, io.pid)
-      await("it is not stopped") { state(io.pid) == "T" }
+      halt(io.pid)
       assert_match(/is stopped; SIGCONT/, refusal("-o", path("it"), pid).first)
       Process.kill(:CONT, io.pid)
       assert_untouched(io)

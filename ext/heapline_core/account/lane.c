@@ -51,8 +51,8 @@ static void set64(uint64_t *word, uint64_t value) {
 struct fresh_lane {
     struct hl_lane lane;
     struct hl_lane_tables tables;
-    char locations[sizeof(struct hl_location_slots) + HL_LOCATION_SLOTS_LEAST * sizeof(struct hl_location_slot)]
-        __attribute__((aligned(HL_LOCATION_LINE)));
+    char locations[sizeof(struct hl_location_slots) +
+                   HL_LOCATION_SLOTS_LEAST * sizeof(struct hl_location_slot)] HL_LINE_ALIGNED;
 };
 
 static void limit_publishing(struct hl_lane *lane) {

@@ -36,12 +36,12 @@ struct hl_index_entry {
 
 /* Groups of entries, each a cache line: a site's first one is its place, then come the others of its group, then those
  * of the next groups. */
-enum { HL_INDEX_LINE = 64, HL_INDEX_GROUP = HL_INDEX_LINE / sizeof(struct hl_index_entry) };
+enum { HL_INDEX_GROUP = HL_CACHE_LINE / sizeof(struct hl_index_entry) };
 struct hl_index {
     uint32_t last; /* where the last one lies, in bytes from the first: all ones above the size of one, for their number
                     * is a power of two; 0 where a fork wiped them */
     uint32_t used;
-    struct hl_index_entry entries[] __attribute__((aligned(HL_INDEX_LINE)));
+    struct hl_index_entry entries[] HL_LINE_ALIGNED;
 };
 _Static_assert(sizeof(struct hl_index_entry) == 1 << 4 && HL_INDEX_GROUP == 4, "hl_lane_find");
 
@@ -59,8 +59,7 @@ struct hl_lane_counts {
 
 /* A lane's first tables, all zeros. */
 struct hl_lane_tables {
-    char index[sizeof(struct hl_index) + HL_INDEX_LEAST * sizeof(struct hl_index_entry)]
-        __attribute__((aligned(HL_INDEX_LINE)));
+    char index[sizeof(struct hl_index) + HL_INDEX_LEAST * sizeof(struct hl_index_entry)] HL_LINE_ALIGNED;
     struct hl_lane_chunk chunks[HL_LANE_CHUNKS_LEAST];
 };
 
@@ -107,7 +106,7 @@ HL_INLINE int hl_index_has(const struct hl_index_entry *entry, uint64_t key, str
 
 /* The same place in the next group. */
 HL_INLINE struct hl_index_entry *hl_index_next_group(const struct hl_index *index, const struct hl_index_entry *place) {
-    return hl_index_at(index, (uintptr_t)place + HL_INDEX_LINE - (uintptr_t)index->entries);
+    return hl_index_at(index, (uintptr_t)place + HL_CACHE_LINE - (uintptr_t)index->entries);
 }
 
 HL_INLINE int hl_index_group_has(const struct hl_index_entry *place, uint64_t key, struct hl_count **count) {

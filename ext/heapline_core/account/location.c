@@ -288,10 +288,10 @@ static uint32_t jit_place(struct search *search) {
 /* To where the short way looks. */
 static const struct hl_location_slot *bring_forward(const struct hl_location_slot *slot) {
     const int saved = hl_guard_enter(&hl_thread); /* no handler finds one half changed */
-    struct hl_location_slot *place = hl_location_beside(slot), *behind = hl_location_beside(place);
+    struct hl_location_slot *place = hl_location_beside(slot);
     const struct hl_location_slot former = *place;
-    *place = *behind;
-    *behind = former;
+    *place = *slot;
+    *hl_location_beside(place) = former;
     hl_guard_leave(&hl_thread, saved);
     return place;
 }

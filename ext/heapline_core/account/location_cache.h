@@ -16,12 +16,7 @@
 #include "platform/platform.h"
 #include "vm/ruby_frame.h"
 
-enum {
-    HL_LOCATION_SLOTS_LEAST = 16,
-    HL_LOCATION_SLOTS_MOST = 1024,
-    HL_LOCATION_SHIFT = 64 - 10 - 5,
-    HL_LOCATION_LINE = 64
-};
+enum { HL_LOCATION_SLOTS_LEAST = 16, HL_LOCATION_SLOTS_MOST = 1024, HL_LOCATION_SHIFT = 64 - 10 - 5 };
 
 struct hl_location_slot {
     uint64_t pc;     /* of the nearest Ruby frame, with the bits below; 0: none */
@@ -40,7 +35,7 @@ struct hl_location_slots {
                     * is a power of two; 0 where a fork wiped them */
     uint32_t lost; /* entries that another one drove out */
     uint64_t of_jit; /* whether an entry of HL_LOCATION_JIT was kept */
-    struct hl_location_slot slots[] __attribute__((aligned(HL_LOCATION_LINE)));
+    struct hl_location_slot slots[] HL_LINE_ALIGNED;
 };
 
 /* What is told apart of an address of code has 47 bits at most, tags 17. */

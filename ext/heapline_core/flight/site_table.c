@@ -352,7 +352,11 @@ static uint32_t add_adopted(const void *context) {
     return adopted;
 }
 
-/* The table is to find it where it is ready. Of two that were being made for one place, each may have been counted. */
+static int is_whole(uint32_t site) {
+    return record_page(site) && hl_site_record(site)->ready;
+}
+
+/* The table is to find it. Of two that were being made for one place, each may have been counted. */
 static void adopt(uint32_t site) {
     struct hl_site_record *record = hl_site_record(site);
     struct wanted wanted = {.hash = record->hash};
@@ -364,7 +368,7 @@ static void adopt(uint32_t site) {
     key->offset = record->offset;
     if (record->path) key->path.bytes = hl_flight_text(record->path, &key->path.length);
     adopted = site;
-    if (record->ready) hl_trie_find(&sites.trie, record->hash, &wanted, is_site, add_adopted);
+    hl_trie_find(&sites.trie, record->hash, &wanted, is_site, add_adopted);
 }
 
 /* Numbers that the parent's other threads took since are those of the records that came with the flight. */
@@ -383,7 +387,7 @@ uint32_t hl_site_table_inherited(void) {
 }
 
 int hl_site_came(uint32_t site) {
-    return site < sites.certain || (site < sites.inherited && record_page(site) && hl_site_record(site)->ready);
+    return site < sites.certain || (site < sites.inherited && is_whole(site));
 }
 
 void hl_site_table_become_child(void) {
@@ -393,7 +397,7 @@ void hl_site_table_become_child(void) {
     follow(&tags.numbers);
     sites.inherited = sites.numbers.next;
     for (uint32_t site = sites.certain; site < sites.inherited; site++)
-        if (record_page(site)) adopt(site);
+        if (is_whole(site)) adopt(site);
 }
 
 static void take_over_label(struct hl_site_record *record) {

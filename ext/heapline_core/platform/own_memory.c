@@ -5,9 +5,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "platform/platform.h"
 #include "platform/system_call.h"
 
-enum { RANGES = 4096, SHARE = 64, SHARE_LEAST = 4 << 20, PIECES = 1 << 18, LINE = 64, PAGE = 4096 };
+enum { RANGES = 4096, SHARE = 64, SHARE_LEAST = 4 << 20, PIECES = 1 << 18, PAGE = 4096 };
 
 static struct hl_own_range list[RANGES];
 static uint32_t used; /* ranges from here on were never used */
@@ -65,11 +66,11 @@ static struct pieces *more_pieces(struct pieces **pieces, struct pieces *full) {
 }
 
 static void *cut(struct pieces **pieces, size_t size) {
-    size = (size + LINE - 1) & ~(size_t)(LINE - 1);
+    size = (size + HL_CACHE_LINE - 1) & ~(size_t)(HL_CACHE_LINE - 1);
     struct pieces *from = __atomic_load_n(pieces, __ATOMIC_ACQUIRE);
     for (;;) {
         const size_t at = from ? __atomic_fetch_add(&from->used, size, __ATOMIC_RELAXED) : PIECES;
-        if (at + size <= PIECES - LINE) return (char *)from + LINE + at;
+        if (at + size <= PIECES - HL_CACHE_LINE) return (char *)from + HL_CACHE_LINE + at;
         from = more_pieces(pieces, from);
         if (!from) return NULL;
     }

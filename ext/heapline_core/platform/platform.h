@@ -25,6 +25,10 @@
 /* What nearly every call reads and hardly any writes, together: so it takes few cache lines. */
 #define HL_HOT __attribute__((section("heapline_hot")))
 
+/* Of the processor's caches, in bytes; and to begin with one. */
+#define HL_CACHE_LINE 64
+#define HL_LINE_ALIGNED __attribute__((aligned(HL_CACHE_LINE)))
+
 /* One TLS access is one load relative to the thread pointer; the object must then be loaded at start-up. */
 #define HL_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
