@@ -103,19 +103,17 @@ class AttributionTest < Minitest::Test
     RUBY
   end
 
+  # Where two Ractors make fibers at the same time, Rubies before 4.0 crash alone, now and then (3.1.2 in 2 of 3,000
+  # runs, 3.2.11 in 9 of 2,100, 3.3.8 in 2 of 1,000): there each waits for the one before.
   def test_ractors
-    skip "Ruby #{RUBY_VERSION} alone fails in this program, 1 to 2 runs in 100" if RUBY_VERSION.match?(/\A3\.[34]\./)
-
     assert_taken(<<~RUBY)
       Warning[:experimental] = false
       def value_of(ractor) = ractor.respond_to?(:value) ? ractor.value : ractor.take
-      ractors = Array.new(4) do
-        Ractor.new do
-          100.times { Taker.take 7201 }
-          Fiber.new { Taker.take 7203 }.resume
-        end
+      4.times.map { Ractor.new { 100.times { Taker.take 7201 } } }.each { |ractor| value_of(ractor) }
+      4.times.each_slice(#{RUBY_VERSION < "4.0" ? 1 : 4}) do |at_once|
+        ractors = at_once.map { Ractor.new { Fiber.new { Taker.take 7203 }.resume } }
+        ractors.each { |ractor| value_of(ractor) }
       end
-      ractors.each { |ractor| value_of(ractor) }
     RUBY
   end
 
