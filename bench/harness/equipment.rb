@@ -12,7 +12,8 @@ module Bench
 
     ROOT = File.expand_path("../..", __dir__)
     GEMFILE = File.join(ROOT, "bench/Gemfile")
-    PAIRS = File.join(ROOT, "bench/workloads/native/pairs.c")
+    NATIVE = File.join(ROOT, "bench/workloads/native")
+    PAIRS = File.join(NATIVE, "pairs.c")
     # Bundler of the Ruby in question, whatever `bundle` the PATH has.
     BUNDLER = 'load Gem.activate_bin_path("bundler", "bundle")'
 
@@ -26,14 +27,20 @@ module Bench
     # Environment of every measured process.
     def environment
       Environment.clean.merge("BUNDLE_GEMFILE" => gemfile, "BUNDLE_PATH" => File.join(@directory, "gems"),
-                              "BUNDLE_WITH" => @rails ? "rails" : nil, "BENCH_NATIVE" => library)
+                              "BUNDLE_WITH" => @rails ? "rails" : nil, "BENCH_NATIVE" => library("pairs"))
     end
 
     def prepare
       FileUtils.mkdir_p(@directory)
       install_gems
-      compile
+      compile("pairs")
+      compile("least")
       self
+    end
+
+    # A file of bench/workloads/native, compiled.
+    def library(name)
+      File.join(@directory, "#{name}.so")
     end
 
     # The directory of an installed gem, nil where it is not in the bundle of this Ruby.
@@ -49,10 +56,6 @@ module Bench
       File.join(@directory, "Gemfile")
     end
 
-    def library
-      File.join(@directory, "pairs.so")
-    end
-
     # A copy of the Gemfile, because its lock file differs between Rubies.
     def install_gems
       FileUtils.cp(GEMFILE, gemfile) unless File.exist?(gemfile) && FileUtils.identical?(GEMFILE, gemfile)
@@ -65,10 +68,11 @@ module Bench
       [@interpreter.path, "-e", BUNDLER, *arguments]
     end
 
-    def compile
-      return if File.exist?(library) && File.mtime(library) >= File.mtime(PAIRS)
+    def compile(name)
+      source = File.join(NATIVE, "#{name}.c")
+      return if File.exist?(library(name)) && File.mtime(library(name)) >= File.mtime(source)
 
-      build("bench/workloads/native/pairs.c", ENV.fetch("CC", "cc"), "-O2", "-fPIC", "-shared", "-o", library, PAIRS)
+      build(source, ENV.fetch("CC", "cc"), "-O2", "-fPIC", "-shared", "-o", library(name), source)
     end
 
     def build(what, *command)

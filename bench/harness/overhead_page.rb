@@ -3,7 +3,7 @@
 module Bench
   # docs/overhead.md: measurements as Markdown. It computes nothing that Comparison and Targets do not say.
   class OverheadPage
-    TOOLS = %w[heapline blocks watched record record_native mwrap heaptrack].freeze
+    TOOLS = %w[heapline least blocks watched record record_native mwrap heaptrack].freeze
     OBJECT_TOOLS = ["heapline", *Tool::OBJECTS].freeze
     QUICK = "A quick run, which shows that the suite works: none of these figures says what anything costs."
     DISTURBED = "**The machine was not idle** (load %.2f at the start): the time of a single row, and whether " \
@@ -23,6 +23,9 @@ module Bench
       - C pairs: CPU nanoseconds of a malloc and its free of 64 bytes, in threads of a Ruby process, without the GVL.
       - heapline is preloaded directly with `HEAPLINE=quiet`: this is what a running program pays. The last row shows what
         `heapline CMD` adds by starting Ruby once more.
+      - least: no tool, but the least that one can do which knows of each block whose it is when it is freed: eight checked
+        bytes at its end and four counters, without lines, ages or threads (bench/workloads/native/least.c). What heapline
+        costs beyond it is what its answers cost; it is a bound for every tool that marks blocks so.
       - blocks: heapline with HEAPLINE=blocks: the address of each live block is kept, with its stacks, native and of Ruby.
       - watched: heapline, while a growth log and the ledger are written every second and `heapline top` runs.
       - record: `heapline record`, which writes every event with its Ruby stack to a file; the times include the process
@@ -46,13 +49,13 @@ module Bench
 
     def section(measurement)
       comparisons = measurement.comparisons
-      targets = Targets.new(comparisons)
+      targets = Targets.new(comparisons, yjit: measurement.interpreter.end_with?("--yjit"))
       judged = measurement.quick? ? "#{QUICK}\n" : verdicts(targets)
       [heading(measurement), *disturbance(measurement), ratios(measurement, comparisons, targets), judged].join("\n")
     end
 
     def heading(measurement)
-      tools = measurement.tools.except("plain").map { |name, version| "#{name} #{version}" }
+      tools = measurement.tools.except("plain").map { |name, version| "#{name} #{version}".strip }
       absent = measurement.absent.map { |name, reason| " Without #{name}: #{reason}." }
       facts = [measurement.date, measurement.description, *tools, "rounds: #{measurement.runs}", measurement.machine]
       "## Ruby #{measurement.interpreter}\n\n#{facts.join(" · ")}.#{absent.join}\n"

@@ -25,7 +25,7 @@ module Bench
 
     # With YJIT the question is what heapline costs; the other tools' answer would be that of the run without.
     def names
-      @interpreter.flags.empty? ? @options.tools : @options.tools & %w[plain heapline]
+      @interpreter.flags.empty? ? @options.tools : @options.tools & Tool::KNOWN
     end
 
     def series(equipment, scratch, tools)

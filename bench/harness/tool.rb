@@ -15,17 +15,18 @@ module Bench
 
     # Tools that trace objects, and those that do not, have workloads of their own.
     def measures?(workload)
-      return Tool::ALWAYS.include?(name) if workload.known?
+      return Tool::KNOWN.include?(name) if workload.known?
       return (Tool::OBJECTS + Tool::ALWAYS).include?(name) if workload.objects?
 
       !Tool::OBJECTS.include?(name) && (!workload.start? || !command.nil?)
     end
   end
 
-  # Which of them trace Ruby objects, and which are measured beside those.
+  # Which of them trace Ruby objects, which are measured beside those, and which on programs that people know.
   class Tool
     OBJECTS = %w[objects allocation_tracing memory_profiler record_objects].freeze
     ALWAYS = %w[plain heapline].freeze
+    KNOWN = [*ALWAYS, "least"].freeze
   end
 
   # Finds the tools that this machine has for one Ruby. A finder answers a Tool, or a String that says why there is
@@ -34,7 +35,8 @@ module Bench
     ROOT = File.expand_path("../..", __dir__)
     # Measured only where they are asked for.
     ALSO = %w[record_native record_objects].freeze
-    NAMES = ["plain", "heapline", "blocks", "watched", "record", "mwrap", "heaptrack", *(Tool::OBJECTS - ALSO)].freeze
+    NAMES = ["plain", "heapline", "least", "blocks", "watched", "record", "mwrap", "heaptrack",
+             *(Tool::OBJECTS - ALSO)].freeze
     TRACERS = File.join(ROOT, "bench/harness/tracers")
     WATCH = File.join(ROOT, "bench/harness/watch.rb")
     CAPTURE = File.join(ROOT, "lib/heapline/capture.so")
@@ -83,6 +85,12 @@ module Bench
     def typed
       path = [File.dirname(@interpreter.path), ENV.fetch("PATH")].join(File::PATH_SEPARATOR)
       [{ "PATH" => path }, [File.join(ROOT, "exe/heapline"), "--quiet"]]
+    end
+
+    # The least that marking and counting each block costs: bench/workloads/native/least.c.
+    def least
+      library = @equipment.library("least")
+      Tool.new(name: "least", version: "", preload: [{ "LD_PRELOAD" => library }, []], evidence: mapped("least.so"))
     end
 
     # heapline with HEAPLINE=blocks: each live block findable, with its native stack.
