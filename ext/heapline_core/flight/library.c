@@ -308,11 +308,11 @@ size_t hl_library_symbol(const struct hl_library *library, uintptr_t address, ch
     const uint64_t wanted = address - library->base;
     for (uint32_t i = exports.first; i < exports.end; i++) {
         const ElfW(Sym) *symbol = &exports.symbols[i];
-        if (!is_function(symbol) || symbol->st_value > wanted) continue;
+        if (wanted - symbol->st_value >= symbol->st_size || !is_function(symbol)) continue;
         if (!best || symbol->st_value > best->st_value) best = symbol;
     }
-    /* Behind the nearest symbol's end lies a function that is not exported: no name is better than a wrong one. */
-    if (!best || wanted - best->st_value >= best->st_size) return 0;
+    /* Between two symbols lies a function that is not exported: no name is better than a wrong one. */
+    if (!best) return 0;
     *offset = (uint32_t)(wanted - best->st_value);
     return hl_text(name, size, "%s", exports.strings + best->st_name);
 }

@@ -320,21 +320,25 @@ static void ask_own_path(struct profile *nearest) {
     nearest->line.path_length = strlen(path);
 }
 
-/* The nearest frame with a Ruby path, and the one that is the place which is meant (location.h, W3); 0 or -EAGAIN. */
+/* The nearest frame with a Ruby path, and the one that is the place which is meant (location.h, W3); 0 or -EAGAIN.
+ * Ruby looks up the line of each frame that it tells: it is asked for few first. */
 static int profile_frame(struct profile *meant, struct profile *nearest) {
-    enum { DEPTH = 24 };
+    enum { FEW = 3, DEPTH = 24 };
     hl_value frames[DEPTH];
-    int lines[DEPTH], found = 0;
-    const int count = hl_ruby.rb_profile_frames(0, DEPTH, frames, lines);
-    for (int i = 0; i < count; i++) {
-        if (!profile_at(frames[i], lines[i], meant)) continue;
-        if (!found++) {
-            ask_own_path(meant);
-            *nearest = *meant;
+    int lines[DEPTH];
+    for (int most = FEW;; most = DEPTH) {
+        const int count = hl_ruby.rb_profile_frames(0, most, frames, lines);
+        int found = 0;
+        for (int i = 0; i < count; i++) {
+            if (!profile_at(frames[i], lines[i], meant)) continue;
+            if (!found++) {
+                ask_own_path(meant);
+                *nearest = *meant;
+            }
+            if (hl_options.internal || !is_internal(&meant->line)) return 0;
         }
-        if (hl_options.internal || !is_internal(&meant->line)) return 0;
+        if (count < most || most == DEPTH) return found ? 0 : -EAGAIN; /* the outermost */
     }
-    return found ? 0 : -EAGAIN; /* the outermost */
 }
 
 int hl_ruby_line_public(struct hl_frame none, struct hl_ruby_line *line, char *buffer, size_t size) {
@@ -364,7 +368,7 @@ hl_value hl_ruby_attached_object(hl_value singleton) {
 /* "Cache#" or "Cache." in front of a method, for a method entry; 0 for all else. No proof comes to an owner in a
  * program that has no methods: the first ones are read through the kernel, two calls each. */
 static size_t owner_prefix(hl_value method, char *buffer, size_t size) {
-    enum { FIRST = 64 };
+    enum { FIRST = 16 };
     static uint32_t read;
     const int direct = hl_load32(&read) >= FIRST;
     hl_value owner;

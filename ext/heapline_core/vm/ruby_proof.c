@@ -67,14 +67,37 @@ enum outcome { NOTHING, AGREES, DISAGREES };
 
 /* ---- reading ---- */
 
+/* What this look has read so far, in chunks: words that are compared lie side by side, and reading costs a system call
+ * each. */
+enum { CHUNK = 512, CHUNKS = 16 };
+static struct chunk {
+    uintptr_t at; /* 0: none */
+    char bytes[CHUNK];
+} chunks[CHUNKS];
+
+/* The chunk that begins there; NULL where nothing can be read. */
+static const char *chunk_at(uintptr_t at) {
+    struct chunk *chunk = &chunks[at / CHUNK % CHUNKS];
+    if (chunk->at == at) return chunk->bytes;
+    chunk->at = hl_probe(chunk->bytes, (const void *)at, CHUNK) ? 0 : at;
+    return chunk->at ? chunk->bytes : NULL;
+}
+
+static void forget_chunks(void) {
+    for (unsigned i = 0; i < CHUNKS; i++) chunks[i].at = 0;
+}
+
 /* As many whole words as can be read, the others 0; 0 where it is none. */
 static int read_words(uint64_t *words, const void *address, unsigned count) {
-    const uintptr_t at = (uintptr_t)address;
+    uintptr_t at = (uintptr_t)address;
     memset(words, 0, count * sizeof(*words));
     if (at < PAGE || at % WORD || at >> HL_ADDRESS_BITS) return 0;
-    if (!hl_probe(words, address, count * sizeof(*words))) return 1;
-    const size_t bytes = PAGE - at % PAGE;
-    return bytes < count * sizeof(*words) && !hl_probe(words, address, bytes);
+    for (unsigned i = 0; i < count; i++, at += WORD) {
+        const char *chunk = chunk_at(at / CHUNK * CHUNK);
+        if (!chunk) return i > 0;
+        memcpy(&words[i], chunk + at % CHUNK, WORD);
+    }
+    return 1;
 }
 
 static uint64_t word_at(uint64_t address) {
@@ -413,6 +436,7 @@ static int ask_public(void) {
 }
 
 static enum outcome compare(void) {
+    forget_chunks();
     if (!read_words(look.object, (const void *)hl_ruby.rb_thread_current(), 8) ||
         !sieve(FIELD(typed_data), 8, finds_ec) || !finds_ec(chosen(FIELD(typed_data))) ||
         !sieve(FIELD(ec_fiber), WORDS, is_fiber))
