@@ -90,6 +90,7 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
 
 void free(void *block) {
     if (!block) return;
+    __builtin_prefetch((const char *)block + 64); /* where most marks lie that are not beside their block's size */
     dies(block);
     __libc_free(block);
 }

@@ -37,8 +37,6 @@ module Heapline
       KEPT_FILES = 100
       KEPT_BYTES = 256 * 1024 * 1024
       KEPT_SECONDS = 7 * 24 * 3600
-      # So many files are looked at; the rest is said to be there.
-      LIMIT = 1000
       SHOWN = 5 # of those that run, where another was asked for
 
       attr_reader :path
@@ -55,10 +53,10 @@ module Heapline
         File.directory?(path)
       end
 
-      # Entries, the newest first, at most `limit`. A directory that does not exist has none.
-      def entries(limit: LIMIT)
+      # Entries, the newest first. A directory that does not exist has none.
+      def entries
         all = [path, *@elsewhere].flat_map { |place| names(place).filter_map { |name| entry(place, name) } }
-        all.sort_by { |entry| [-entry.changed_at.to_f, entry.path] }.first(limit)
+        all.sort_by { |entry| [-entry.changed_at.to_f, entry.path] }
       end
 
       # The newest entry of the process, its own before one of an earlier process with the same pid; nil without any.

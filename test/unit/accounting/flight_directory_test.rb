@@ -23,7 +23,16 @@ module Heapline
           File.utime(0, 0, File.join(path, "2-9.flight"))
           directory = FlightDirectory.new({ "HEAPLINE_DIR" => path })
           assert_equal([[1, 1], [2, 9]], directory.entries.map { |entry| [entry.pid, entry.process.start_ticks] })
-          assert_equal 1, directory.entries(limit: 1).size
+        end
+      end
+
+      def test_of_however_many_files_each_is_an_entry
+        in_directory do |path|
+          pids = (1..1_100).each { |pid| File.write(File.join(path, "#{pid}-1.flight"), "") }
+          directory = FlightDirectory.new({ "HEAPLINE_DIR" => path })
+          File.utime(0, 0, File.join(path, "7-1.flight"))
+          assert_equal pids.to_a, directory.entries.map(&:pid).sort
+          assert_equal 7, directory.find(7).pid
         end
       end
 
