@@ -5,8 +5,8 @@ module Bench
   TRAILER = "malloc and free touch the trailer (eight bytes of heapline's after each block), often on a cache line " \
             "that the plain run leaves alone; the loop does little else."
   PAIR = "a pair takes 173 instructions more (test/bench/instructions_test.rb), at any number of threads."
-  MEAN = "most of it comes from workloads that do little but allocate, and from short runs, in which most lines run " \
-         "for the first time."
+  MEAN = "what it costs to mark and count blocks at all stands under *least*; the rest comes from workloads that do " \
+         "little but allocate, and from short runs, in which most lines run for the first time."
   SHARE = "a profile has %s of its time in heapline, %s in free alone, which waits for the cache line of each trailer."
   GC = "Ruby starts a GC by what malloc_usable_size says of its blocks, and the trailer makes that up to 8 bytes " \
        "more or less."
@@ -51,7 +51,8 @@ module Bench
     ["pairs_1", :pair] => PAIR,
     ["pairs_2", :pair] => PAIR,
     ["pairs_4", :pair] => PAIR,
-    ["pairs_passed", :pair] => "the block's cache line travels between processors; the plain run varies as much.",
+    ["pairs_passed", :pair] =>
+      "the trailer's cache line travels between processors besides the block's own: also for *least*.",
     ["web_server", :collections] =>
       "it depends on how its threads take turns: plain runs also differ by one or two of their 30 to 40.",
     ["load_library", :time] =>
@@ -59,6 +60,9 @@ module Bench
     ["object_mix", :objects] => "the CPU time is at the target, the elapsed time varies around it.",
     [nil, :watched] => "with three rounds the workloads' own ratios vary by more than this.",
     [nil, :mean] => MEAN,
+    [nil, :mean_rss] =>
+      "each line that ran has counters, names and a place in two tables, each block eight bytes; these programs are " \
+      "small.",
     ["start", :start] =>
       "heapline looks up each line once, when it first runs (some 1,500), and first uses the memory of its tables.",
     ["start_command", :start] =>

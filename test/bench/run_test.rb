@@ -44,9 +44,9 @@ module Bench
 
     def expected(workload, tools)
       return tools & (Tool::ALWAYS + Tool::OBJECTS) if workload.objects?
-      return tools & Tool::ALWAYS if workload.known?
+      return tools & Tool::KNOWN if workload.known?
 
-      tools - Tool::OBJECTS - (workload.start? ? %w[watched blocks record] : [])
+      tools - Tool::OBJECTS - (workload.start? ? %w[least watched blocks record] : [])
     end
 
     def assert_complete(measurement)

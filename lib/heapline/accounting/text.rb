@@ -90,7 +90,10 @@ module Heapline
         sentences.flat_map { |words| @terminal.wrap(["  #{words}"], indent: "  ") }
       end
 
+      # nil: a JSON report was written without it.
       def command(snapshot)
+        return unless snapshot.command
+
         text = @terminal.inert(snapshot.command.join(" "))
         limit = @terminal.width - 14
         text.length > limit ? text[0, limit] + @terminal.sign("…") : text

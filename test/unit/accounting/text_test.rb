@@ -39,6 +39,11 @@ module Heapline
                                            more: [["heapline help", "what else?"]])
       end
 
+      def test_without_the_command
+        assert_equal "heapline  pid 4711 · 12.3 s · Ruby 3.4.11 · glibc 2.41\n",
+                     render(leaky.with(command: nil)).lines.first
+      end
+
       def test_fits_the_width
         [60, 80, 100, 200].each do |width|
           lines = render(leaky, env: ENVIRONMENT.merge("COLUMNS" => width.to_s)).lines.map(&:chomp)
