@@ -38,6 +38,7 @@ module Bench
     ["mail", :collections] => GC,
     ["load_library", :collections] => GC,
     ["hexapdf", :collections] => GC,
+    ["rubocop", :collections] => GC,
     ["rails_1", :collections] => TURNS,
     ["rails_5", :collections] => TURNS,
     ["rails_32", :collections] => TURNS,
@@ -57,9 +58,12 @@ module Bench
       "it depends on how its threads take turns: plain runs also differ by one or two of their 30 to 40.",
     ["load_library", :time] =>
       "free waits for the cache line of each trailer, and heapline looks up each line once, when it first runs.",
-    ["object_mix", :objects] => "the CPU time is at the target, the elapsed time varies around it.",
+    ["object_mix", :objects] =>
+      "most of it is what Ruby does once there is a hook: it leaves its fast path for each object.",
     [nil, :watched] => "with three rounds the workloads' own ratios vary by more than this.",
     [nil, :mean] => MEAN,
+    [nil, :mean_record] =>
+      "the process that writes shares two processors with the program, and its start is in each time.",
     [nil, :mean_rss] =>
       "each line that ran has counters, names and a place in two tables, each block eight bytes; these programs are " \
       "small.",
