@@ -12,8 +12,8 @@ module Bench
 
     ROOT = File.expand_path("../..", __dir__)
     GEMFILE = File.join(ROOT, "bench/Gemfile")
-    NATIVE = File.join(ROOT, "bench/workloads/native")
-    PAIRS = File.join(NATIVE, "pairs.c")
+    # The C code that workloads and tools need.
+    NATIVE = %w[pairs least].to_h { |name| [name, File.join(ROOT, "bench/workloads/native/#{name}.c")] }.freeze
     # Bundler of the Ruby in question, whatever `bundle` the PATH has.
     BUNDLER = 'load Gem.activate_bin_path("bundler", "bundle")'
 
@@ -33,12 +33,11 @@ module Bench
     def prepare
       FileUtils.mkdir_p(@directory)
       install_gems
-      compile("pairs")
-      compile("least")
+      NATIVE.each { |name, source| compile(library(name), source) }
       self
     end
 
-    # A file of bench/workloads/native, compiled.
+    # One of NATIVE, compiled.
     def library(name)
       File.join(@directory, "#{name}.so")
     end
@@ -68,11 +67,10 @@ module Bench
       [@interpreter.path, "-e", BUNDLER, *arguments]
     end
 
-    def compile(name)
-      source = File.join(NATIVE, "#{name}.c")
-      return if File.exist?(library(name)) && File.mtime(library(name)) >= File.mtime(source)
+    def compile(library, source)
+      return if File.exist?(library) && File.mtime(library) >= File.mtime(source)
 
-      build(source, ENV.fetch("CC", "cc"), "-O2", "-fPIC", "-shared", "-o", library(name), source)
+      build(source, ENV.fetch("CC", "cc"), "-O2", "-fPIC", "-shared", "-o", library, source)
     end
 
     def build(what, *command)

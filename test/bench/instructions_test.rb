@@ -61,7 +61,7 @@ module Bench
     def counted(environment, before: "")
       Dir.mktmpdir do |directory|
         library = File.join(directory, "pairs.so")
-        assert system("cc", "-O2", "-fPIC", "-shared", "-o", library, Equipment::PAIRS)
+        assert system("cc", "-O2", "-fPIC", "-shared", "-o", library, Equipment::NATIVE.fetch("pairs"))
         Instructions.new(library, environment: environment, before: before).added
       end
     end
