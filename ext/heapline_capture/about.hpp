@@ -27,7 +27,7 @@ struct Header {
 /* The process at one moment. */
 struct Sample {
     uint64_t time_ns = 0;    /* since the recording began */
-    uint64_t rss = 0;        /* bytes */
+    uint64_t rss = 0;        /* bytes; 0: unknown */
     uint64_t ruby_heap = 0;  /* bytes of pages of Ruby's object heap; 0: unknown */
     uint64_t generation = 0; /* GC.count */
 };

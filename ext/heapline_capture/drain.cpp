@@ -448,7 +448,8 @@ void Drain::look_at_names() {
     }
 }
 
-/* A process that has ended keeps what was read of it last. */
+/* A process that has ended keeps what was read of it last; one that ended before has no RSS (0), and may have told of
+ * its heap. */
 void Drain::sample() {
     look_at_names();
     const uint64_t now = resident(ring_->header().pid);
@@ -458,7 +459,7 @@ void Drain::sample() {
     sample.rss = rss_;
     sample.ruby_heap = ruby_heap_;
     sample.generation = generation_;
-    if (rss_) writer_->sample(sample);
+    if (rss_ || ruby_heap_) writer_->sample(sample);
 }
 
 void Drain::finish(const std::string &ending) {

@@ -510,27 +510,47 @@ void test_the_name_of_a_thread_that_does_not_end() {
 
 /* ---- samples ---- */
 
-/* Nobody can be asked for its size any more, and what its last events told is in a sample all the same. */
-void test_a_process_that_ends_before_it_is_sampled() {
-    Drained drained;
+/* A process with a ring of its own. */
+pid_t begin_process(WrittenRing &ring) {
     const pid_t child = fork();
     if (!child) {
         pause();
         _exit(0);
     }
-    drained.ring.header().pid = static_cast<uint32_t>(child);
-    drained.ring.header().ruby_heap = 65536;
-    drained.ring.open(0, 0, 1);
-    drained.begin();
-    drained.drain->sample();
+    ring.header().pid = static_cast<uint32_t>(child);
+    ring.header().ruby_heap = 65536;
+    ring.open(0, 0, 1);
+    return child;
+}
+
+void end_process(pid_t child) {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
+}
+
+/* Nobody can be asked for its size any more, and what its last events told is in a sample all the same. */
+void test_a_process_that_ends_before_it_is_sampled() {
+    Drained drained;
+    const pid_t child = begin_process(drained.ring);
+    drained.begin();
+    drained.drain->sample();
+    end_process(child);
     drained.ring.plain(HL_EVENT_RUBY_HEAP, 1000, 3 * 65536);
     drained.finish();
     const std::vector<Sample> &samples = drained.reader().samples();
     CHECK_EQUAL(samples.size(), 2);
     CHECK_EQUAL(samples.back().ruby_heap, 3 * 65536);
     CHECK(samples.back().rss > 0 && samples.back().rss == samples.front().rss);
+}
+
+void test_a_process_that_ends_before_the_drain_begins() {
+    Drained drained;
+    end_process(begin_process(drained.ring));
+    drained.ring.plain(HL_EVENT_RUBY_HEAP, 1000, 3 * 65536);
+    drained.finish();
+    const std::vector<Sample> &samples = drained.reader().samples();
+    CHECK_EQUAL(samples.size(), 1);
+    CHECK(samples.back().rss == 0 && samples.back().ruby_heap == 3 * 65536);
 }
 
 /* ---- rings that hold anything ---- */
@@ -684,6 +704,7 @@ const check_test TESTS[] = {TEST(threads_are_merged_by_time),
                             TEST(names),
                             TEST(the_name_of_a_thread_that_does_not_end),
                             TEST(a_process_that_ends_before_it_is_sampled),
+                            TEST(a_process_that_ends_before_the_drain_begins),
                             TEST(stacks_that_lead_in_a_circle),
                             TEST(frames_that_are_none),
                             TEST(a_chunk_without_an_end),

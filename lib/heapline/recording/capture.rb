@@ -284,7 +284,7 @@ module Heapline
         time: begin_ns.fdiv(NANOSECONDS), seconds: width_ns.fdiv(NANOSECONDS), allocations: sums[0].sum,
         bytes_allocated: sums[1].sum, frees: sums[2].sum, bytes_freed: sums[3].sum, live_bytes: sums[4].last,
         most_bytes: sums[5].max, collections: sums[6].sum, gc_seconds: (sums[7].sum.fdiv(NANOSECONDS) if pauses),
-        rss: rss, heap_bytes: heap&.nonzero?
+        rss: rss&.nonzero?, heap_bytes: heap&.nonzero?
       )
     end
   end
