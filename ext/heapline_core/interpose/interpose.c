@@ -207,20 +207,6 @@ static HL_NOINLINE void *born_further(void *block, size_t size, uintptr_t caller
     return block;
 }
 
-/* Something was freed that locations may rest on, or there is ZJIT. Each birth looks at epochs then, until there were
- * as many as the lane's cache has slots to be looked through. */
-static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t caller) {
-    struct hl_lane *lane = hl_thread.lane;
-    if (HL_UNLIKELY(++lane->unsettled >= hl_location_slot_count(lane->locations))) hl_location_settle(lane);
-    return HL_LIKELY(hl_short_birth(lane, block, size, 0, caller, 0, NULL)) ? block : born_further(block, size, caller);
-}
-
-/* Something moved on. */
-static HL_NOINLINE void *born_later(void *block, size_t size, uintptr_t caller) {
-    const int settled = hl_thread.lane->settled == hl_load64(&hl_location_forgets);
-    return settled ? born_generally(block, size, caller) : born_carefully(block, size, caller);
-}
-
 /* At a line where code was loaded, while it still is. */
 static HL_NOINLINE void *born_in_body(void *block, size_t size, uintptr_t caller,
                                       const struct hl_location_slot *loading) {
@@ -239,6 +225,22 @@ static HL_NOINLINE void *born_loading(void *block, size_t size, uintptr_t caller
     if (HL_LIKELY(hl_ruby_calls_known_require(&lane->ecs) && hl_short_count(lane, block, word, size, loading)))
         return block;
     return born_in_body(block, size, caller, loading);
+}
+
+/* Something was freed that locations may rest on, or there is ZJIT. Each birth looks at epochs then, until there were
+ * as many as the lane's cache has slots to be looked through. */
+static HL_NOINLINE void *born_carefully(void *block, size_t size, uintptr_t caller) {
+    struct hl_lane *lane = hl_thread.lane;
+    if (HL_UNLIKELY(++lane->unsettled >= hl_location_slot_count(lane->locations))) hl_location_settle(lane);
+    const struct hl_location_slot *loading = NULL;
+    if (HL_LIKELY(hl_short_birth(lane, block, size, 0, caller, 0, hl_ruby_zjit ? NULL : &loading))) return block;
+    return loading ? born_loading(block, size, caller, loading) : born_further(block, size, caller);
+}
+
+/* Something moved on. */
+static HL_NOINLINE void *born_later(void *block, size_t size, uintptr_t caller) {
+    const int settled = hl_thread.lane->settled == hl_load64(&hl_location_forgets);
+    return settled ? born_generally(block, size, caller) : born_carefully(block, size, caller);
 }
 
 HL_INLINE void *born_shortly(void *block, size_t size, uintptr_t caller) {

@@ -60,8 +60,8 @@ HL_INLINE int hl_short_count(struct hl_lane *lane, char *block, size_t word, siz
 }
 
 /* The same at the nearest frame, where the lane's cache has it. `settled`: hl_short_settled, and no frame is ZJIT's.
- * Then *loading becomes what the cache has of the line where code is loaded, if that is all it has. `tail`: so many
- * bytes are kept behind the trailer. */
+ * *loading (NULL: of no interest) becomes what the cache has of the line where code is loaded, if that is all it has.
+ * `tail`: so many bytes are kept behind the trailer. */
 HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uint32_t tail, uintptr_t caller,
                              int settled, const struct hl_location_slot **loading) {
     const size_t word = ((const size_t *)block)[-1] - tail;
@@ -76,7 +76,8 @@ HL_INLINE int hl_short_birth(struct hl_lane *lane, char *block, size_t size, uin
     const uint64_t key = hl_location_key(caller, hl_thread.tag);
     const struct hl_location_slot *slot = hl_location_slot(lane->locations, frame.pc, key);
     if (HL_UNLIKELY(slot->pc != frame.pc || slot->caller != key)) {
-        if (settled && slot->pc == (frame.pc | HL_LOCATION_LOADING) && slot->caller == key) *loading = slot;
+        const int is = loading && slot->pc == (frame.pc | HL_LOCATION_LOADING) && slot->caller == key;
+        if (is && (settled || slot->epoch == hl_location_epoch(frame.pc))) *loading = slot;
         return 0;
     }
     if (!settled && slot->epoch != hl_location_epoch(frame.pc)) return 0;
