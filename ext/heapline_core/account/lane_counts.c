@@ -119,17 +119,21 @@ static struct hl_lane_chunk *chunk_of(const struct hl_lane_counts *counts, const
 
 /* ---- the table ---- */
 
-/* The site's entry, whatever its stamp, or the empty one where it belongs. */
-static struct hl_index_entry *place_in(struct hl_index *index, uint32_t site) {
-    struct hl_index_entry *place = hl_index_place(index, site);
-    for (unsigned i = 0;; i++) {
-        if (i == HL_INDEX_GROUP) {
-            place = hl_index_next_group(index, place);
-            i = 0;
-        }
+/* The site's entry in the group of this place, whatever its stamp, or an empty one; NULL: others fill it. */
+static struct hl_index_entry *in_group_of(struct hl_index_entry *place, uint32_t site) {
+    for (unsigned i = 0; i < HL_INDEX_GROUP; i++) {
         struct hl_index_entry *entry = hl_index_in_group(place, i);
         if (!entry->key || (uint32_t)entry->key == site) return entry;
     }
+    return NULL;
+}
+
+/* The same in the whole table, which is never full. */
+static struct hl_index_entry *place_in(struct hl_index *index, uint32_t site) {
+    struct hl_index_entry *entry = in_group_of(hl_index_place(index, site), site);
+    for (uint64_t at = hl_index_second(site); !entry; at += HL_CACHE_LINE)
+        entry = in_group_of(hl_index_at(index, at), site);
+    return entry;
 }
 
 static void put(struct hl_index *index, uint64_t key, struct hl_count *count) {
@@ -189,13 +193,13 @@ static struct hl_count *find_or_add(struct hl_lane_counts *counts, struct hl_lan
     const struct hl_index_entry *found = place_in(counts->index, site);
     if (!found->key && counts->former) found = place_in(counts->former, site);
     struct hl_count *count = found->key ? found->count : NULL;
-    if (!count && make_room(counts)) count = add_count(counts, record, site, epochs);
+    if (count)
+        follow(chunk_of(counts, count), epochs);
+    else if (make_room(counts))
+        count = add_count(counts, record, site, epochs);
     if (!count) return NULL;
     bring(counts, HL_INDEX_STEP);
-    follow(chunk_of(counts, count), epochs);
     put(counts->index, site | (uint64_t)hl_moment_of(epochs) << 32, count);
-    /* Lines that run for the first time follow each other. */
-    __builtin_prefetch(hl_index_place(counts->index, site + 1), 1);
     return count;
 }
 

@@ -35,7 +35,9 @@ struct hl_index_entry {
 };
 
 /* Groups of entries, each a cache line: a site's first one is its place, then come the others of its group, then those
- * of the next groups. */
+ * of its second place, then those of the next groups. Places follow the sites' numbers, and the second ones do not: the
+ * lines that a thread meets one after the other share cache lines, and of a table with more room than sites little is
+ * touched; where two ranges of sites meet at one place, one of them is spread over the table. */
 enum { HL_INDEX_GROUP = HL_CACHE_LINE / sizeof(struct hl_index_entry) };
 struct hl_index {
     uint32_t last; /* where the last one lies, in bytes from the first: all ones above the size of one, for their number
@@ -87,10 +89,13 @@ HL_INLINE struct hl_index_entry *hl_index_at(const struct hl_index *index, uint6
     return (struct hl_index_entry *)((uintptr_t)index->entries + (offset & index->last));
 }
 
-/* Where a site's search begins. */
 HL_INLINE struct hl_index_entry *hl_index_place(const struct hl_index *index, uint32_t site) {
-    const uint64_t mixed = site * 0x1e3779b1ull; /* of 29 bits, as an instruction holds it */
-    return hl_index_at(index, mixed >> 16);
+    return hl_index_at(index, (uint64_t)site * sizeof(struct hl_index_entry));
+}
+
+/* Where its second place lies. */
+HL_INLINE uint64_t hl_index_second(uint32_t site) {
+    return site * 0x1e3779b1ull >> 16; /* a factor of 29 bits, as an instruction holds it */
 }
 
 /* Its group's entry number `i`, from there on. */
@@ -104,25 +109,20 @@ HL_INLINE int hl_index_has(const struct hl_index_entry *entry, uint64_t key, str
     return hl_load64(&entry->key) == key;
 }
 
-/* The same place in the next group. */
-HL_INLINE struct hl_index_entry *hl_index_next_group(const struct hl_index *index, const struct hl_index_entry *place) {
-    return hl_index_at(index, (uintptr_t)place + HL_CACHE_LINE - (uintptr_t)index->entries);
-}
-
 HL_INLINE int hl_index_group_has(const struct hl_index_entry *place, uint64_t key, struct hl_count **count) {
     return HL_LIKELY(hl_index_has(place, key, count)) || hl_index_has(hl_index_in_group(place, 1), key, count) ||
            hl_index_has(hl_index_in_group(place, 2), key, count) ||
            hl_index_has(hl_index_in_group(place, 3), key, count);
 }
 
-/* The site's counters under the present stamp; NULL: they are not in its first two groups, where nearly all are. In one
- * mix a fifth of the frees were of sites in the second: the general way took 330 instructions more for each. */
+/* The site's counters under the present stamp; NULL: they are not at its two places, where nearly all are: the general
+ * way takes 330 instructions more. */
 HL_INLINE struct hl_count *hl_lane_find(const struct hl_lane_counts *counts, uint32_t site) {
     const uint64_t key = site | counts->stamp;
     const struct hl_index_entry *place = hl_index_place(counts->index, site);
     struct hl_count *count;
     if (HL_UNLIKELY(!hl_index_group_has(place, key, &count)) &&
-        !hl_index_group_has(hl_index_next_group(counts->index, place), key, &count))
+        !hl_index_group_has(hl_index_at(counts->index, hl_index_second(site)), key, &count))
         return NULL;
     if (!count) __builtin_unreachable();
     return count;
