@@ -35,8 +35,10 @@ HL_INLINE int hl_path_begins_with_digit(struct hl_path path) {
 
 /* …/gems/rack-3.0.8/… or …/bundler/gems/rack-0123456789ab/… */
 HL_INLINE int hl_path_is_of_gem(struct hl_path path) {
-    if (hl_path_behind(path, "/bundler/gems/").bytes) return 1;
+    static const char BUNDLERS[] = "/bundler/gems/";
+    enum { LENGTH = sizeof(BUNDLERS) - 1 };
     for (struct hl_path rest = hl_path_behind(path, "/gems/"); rest.bytes; rest = hl_path_behind(rest, "/gems/")) {
+        if (rest.bytes - path.bytes >= LENGTH && memcmp(rest.bytes - LENGTH, BUNDLERS, LENGTH) == 0) return 1;
         const char *slash = memchr(rest.bytes, '/', rest.length);
         struct hl_path name = {rest.bytes, slash ? (size_t)(slash - rest.bytes) : 0};
         for (name = hl_path_behind(name, "-"); name.bytes; name = hl_path_behind(name, "-"))

@@ -147,11 +147,12 @@ struct hl_frame hl_ruby_caller(struct hl_frame frame) {
 int hl_ruby_is_loading(struct hl_frame frame) {
     enum { FAR = 100 }; /* so that a miss of the caches costs the same however deep a stack is */
     const char *end = hl_ruby_frames_end(hl_thread.ec), *outer = frame.frame;
+    const int zjit = HL_UNLIKELY(hl_ruby_zjit != NULL);
     uint64_t kind = kind_of(outer);
     int in_body = 0;
     if (hl_ruby.public_only || kind == HL_FRAME_OF_CLASS || kind == HL_FRAME_OF_FILE) return 0;
     for (int i = 0; i < FAR && (outer += hl_ruby_frame_size) < end; i++) {
-        if (!hl_frame_runs_ruby(outer)) continue;
+        if (zjit && !hl_frame_runs_ruby(outer)) continue; /* it has no kind */
         kind = kind_of(outer);
         if (kind == HL_FRAME_OF_FILE) return in_body;
         in_body |= kind == HL_FRAME_OF_CLASS;
@@ -183,32 +184,35 @@ static const char *public_bytes(hl_value string, size_t *length) {
     return hl_ruby.rb_string_value_ptr(&holder);  // cppcheck-suppress returnDanglingLifetime ; the string's bytes
 }
 
-/* A Ruby string's bytes into `buffer`; its length, 0 where it cannot be read. Where the layout was refused Ruby is
- * asked, as it is for all else: then this is called where that may be. */
-static size_t read_string(int direct, hl_value string, char *buffer, size_t size) {
+/* A Ruby string's first bytes, `size` at most: where they lie, or a copy in `buffer`; none where it cannot be read.
+ * Where the layout was refused Ruby is asked, as it is for all else: then this is called where that may be. */
+static struct hl_text_view read_string(int direct, hl_value string, char *buffer, size_t size) {
+    const struct hl_text_view none = {buffer, 0};
     struct {
         uint64_t flags, klass, length, pointer;
     } head;
-    if (!is_object(string) || fetch(direct, &head, (const void *)string, sizeof(head))) return 0;
-    if ((head.flags & TYPE_MASK) != T_STRING) return 0;
-    const char *bytes = (const char *)head.pointer;
+    if (!is_object(string) || fetch(direct, &head, (const void *)string, sizeof(head))) return none;
+    if ((head.flags & TYPE_MASK) != T_STRING) return none;
+    struct hl_text_view text = {(const char *)head.pointer, head.length};
     if (!hl_ruby.layout) {
-        bytes = public_bytes(string, &head.length);
+        text.bytes = public_bytes(string, &text.length);
     } else if (!(head.flags & NOEMBED)) {
-        bytes = (const char *)string + hl_ruby.layout->string_embedded;
-        if (hl_ruby.layout->string_embedded == HEAP_LENGTH) head.length = head.flags >> 14 & 0x1f;
+        text.bytes = (const char *)string + hl_ruby.layout->string_embedded;
+        if (hl_ruby.layout->string_embedded == HEAP_LENGTH) text.length = head.flags >> 14 & 0x1f;
     }
-    if (head.length > size) head.length = size;
-    return fetch(direct, buffer, bytes, head.length) ? 0 : head.length;
+    if (text.length > size) text.length = size;
+    if (direct) return text;
+    return hl_probe(buffer, text.bytes, text.length) ? none : (struct hl_text_view){buffer, text.length};
 }
 
 /* pathobj is the path, or [path, real path]. */
-static size_t read_path(int direct, hl_value pathobj, char *buffer, size_t size) {
+static struct hl_text_view read_path(int direct, hl_value pathobj, char *buffer, size_t size) {
+    const struct hl_text_view none = {buffer, 0};
     uint64_t head[5];
-    if (!is_object(pathobj) || fetch(direct, head, (const void *)pathobj, sizeof(head))) return 0;
+    if (!is_object(pathobj) || fetch(direct, head, (const void *)pathobj, sizeof(head))) return none;
     if ((head[0] & TYPE_MASK) != T_ARRAY) return read_string(direct, pathobj, buffer, size);
     hl_value path = head[2];
-    if (!(head[0] & ARRAY_EMBED) && fetch(direct, &path, (const void *)head[4], sizeof(path))) return 0;
+    if (!(head[0] & ARRAY_EMBED) && fetch(direct, &path, (const void *)head[4], sizeof(path))) return none;
     return read_string(direct, path, buffer, size);
 }
 
@@ -224,10 +228,15 @@ struct code {
 static int read_code(int direct, const char *frame, uint64_t pc, struct code *code) {
     const char *iseq = hl_frame_code(frame).iseq;
     const struct hl_ruby_layout *layout = hl_ruby.layout;
-    char body[HL_RUBY_BODY_BYTES];
+    char copy[HL_RUBY_BODY_BYTES];
+    const char *body = copy;
     uint32_t size;
     if (fetch(direct, &code->body, iseq + layout->iseq_body, sizeof(code->body))) return -EAGAIN;
-    if (!is_object((hl_value)code->body) || fetch(direct, body, code->body, sizeof(body))) return -EAGAIN;
+    if (!is_object((hl_value)code->body)) return -EAGAIN;
+    if (direct)
+        body = code->body;
+    else if (hl_probe(copy, code->body, sizeof(copy)))
+        return -EAGAIN;
     memcpy(&size, body + layout->body_encoded - sizeof(size), sizeof(size));
     memcpy(&code->encoded, body + layout->body_encoded, sizeof(code->encoded));
     memcpy(&code->pathobj, body + layout->body_pathobj, sizeof(hl_value));
@@ -264,8 +273,9 @@ static void tell_of_ractors(void) {
 /* Ractor.new, not the rest of the file, of which every program runs something when it begins. */
 HL_COLD static void see_ractors(int direct, hl_value label) {
     char name[3];
-    const size_t length = read_string(direct, label, name, sizeof(name));
-    if (!length || memcmp(name, "new", sizeof(name)) == 0) tell_of_ractors();
+    const struct hl_text_view begins = read_string(direct, label, name, sizeof(name));
+    if (!begins.length || (begins.length == sizeof(name) && memcmp(begins.bytes, "new", sizeof(name)) == 0))
+        tell_of_ractors();
 }
 
 /* Have our free tell when the code goes (W2). */
@@ -280,9 +290,10 @@ int hl_ruby_line_of_frame(struct hl_frame frame, struct hl_ruby_line *line, char
     if (hl_ruby.public_only || !frame.frame) return hl_ruby_line_public(frame, line, buffer, size);
     const int direct = may_read_directly();
     if (read_code(direct, frame.frame, frame.pc, &code)) return -EAGAIN;
-    line->path = buffer;
-    line->path_length = read_path(direct, code.pathobj, buffer, size);
-    if (!line->path_length) return -EAGAIN;
+    const struct hl_text_view path = read_path(direct, code.pathobj, buffer, size);
+    if (!path.length) return -EAGAIN;
+    line->path = path.bytes;
+    line->path_length = path.length;
     if (HL_UNLIKELY(is_ractors(line))) see_ractors(direct, code.label);
     line->internal = is_internal(line) && !hl_options.internal;
     line->line = line_at(&code, frame.pc);
@@ -357,7 +368,9 @@ size_t hl_ruby_module_name(hl_value module, char *buffer, size_t size) {
     if (!is_object(module)) return 0;
     uint64_t type = flags_of(module) & TYPE_MASK;
     if (type != T_CLASS && type != T_MODULE) return 0;
-    return read_string(1, hl_ruby.rb_mod_name(module), buffer, size);
+    const struct hl_text_view name = read_string(1, hl_ruby.rb_mod_name(module), buffer, size);
+    memcpy(buffer, name.bytes, name.length);
+    return name.length;
 }
 
 hl_value hl_ruby_attached_object(hl_value singleton) {
@@ -412,32 +425,37 @@ static void check(const struct hl_ruby_line *line, const struct profile *profile
         hl_ruby_distrust("the lines found differ from Ruby's own");
 }
 
+/* A label, and how much of its end is the name of a method; 0: it is no method's. */
+struct label {
+    struct hl_text_view text;
+    size_t method;
+    char copy[HL_LABEL_MAX];
+};
+
 /* Put the owner before the method's name, which the label ends with: "block in put" → "block in Cache#put". */
-static size_t join(const char *label, size_t length, size_t base, const char *owner, size_t prefix, char *out) {
-    size_t at = length - base;
+static size_t join(const struct label *label, const char *owner, size_t prefix, char *out) {
+    const size_t length = label->text.length, at = length - label->method;
     if (length + prefix > HL_LABEL_MAX) prefix = 0;
-    memcpy(out, label, at);
+    memcpy(out, label->text.bytes, at);
     memcpy(out + at, owner, prefix);
-    memcpy(out + at + prefix, label + at, base);
+    memcpy(out + at + prefix, label->text.bytes + at, label->method);
     return length + prefix;
 }
 
-/* A label, and how much of its end is the name of a method; 0: it is no method's. */
-struct label {
-    char bytes[HL_LABEL_MAX];
-    size_t length, method;
-};
+static int ends(struct hl_text_view text, struct hl_text_view end) {
+    const char *at = text.bytes + text.length - end.length;
+    return end.length <= text.length && (at == end.bytes || memcmp(at, end.bytes, end.length) == 0);
+}
 
 static int read_label(int direct, const char *frame, struct label *label) {
-    char base[HL_LABEL_MAX];
+    char copy[HL_LABEL_MAX];
     struct code code;
-    label->length = label->method = 0;
+    label->text.length = label->method = 0;
     if (!frame || read_code(direct, frame, hl_frame_pc(frame), &code)) return 0;
-    label->length = read_string(direct, code.label, label->bytes, sizeof(label->bytes));
-    const size_t length = read_string(direct, code.base_label, base, sizeof(base));
-    if (length && length <= label->length && base[0] != '<' &&
-        memcmp(label->bytes + label->length - length, base, length) == 0)
-        label->method = length;
+    label->text = read_string(direct, code.label, label->copy, sizeof(label->copy));
+    const struct hl_text_view base =
+        code.base_label == code.label ? label->text : read_string(direct, code.base_label, copy, sizeof(copy));
+    if (base.length && base.bytes[0] != '<' && ends(label->text, base)) label->method = base.length;
     return 1;
 }
 
@@ -492,7 +510,7 @@ static size_t label_of(const char *frame, char *out) {
     if (!read_label(direct, frame, &label)) return 0;
     const hl_value method = direct && label.method ? method_of(frame) : 0;
     const size_t prefix = method ? owner_prefix(method, owner, sizeof(owner)) : 0;
-    return join(label.bytes, label.length, label.method, owner, prefix, out);
+    return join(&label, owner, prefix, out);
 }
 
 size_t hl_ruby_frame_label(const struct hl_ruby_line *line, char *out) {
@@ -505,7 +523,7 @@ size_t hl_ruby_label(const struct hl_ruby_line *line, char *out) {
     struct profile meant, nearest;
     size_t prefix = 0;
     if (!line->frame) return 0;
-    const int direct = may_read_directly();
+    const int direct = !line->ownerless;
     if (!read_label(direct, line->frame, &label)) return 0;
     const int checked = to_be_checked();
     if (direct && (label.method || checked) && profile_frame(&meant, &nearest) == 0) {
@@ -513,5 +531,5 @@ size_t hl_ruby_label(const struct hl_ruby_line *line, char *out) {
         if (label.method) prefix = owner_prefix(meant.frame, owner, sizeof(owner));
     }
     if (line->called) return label_of(line->called, out);
-    return join(label.bytes, label.length, label.method, owner, prefix, out);
+    return join(&label, owner, prefix, out);
 }
