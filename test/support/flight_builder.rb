@@ -5,7 +5,7 @@
 class FlightBuilder
   PAGE = 4096
   FIXED_PAGES = 4
-  SITES_PER_PAGE = 64
+  SITES_PER_PAGE = 170
   NUMBERS_PER_PAGE = 1024
   SITE_DIRECTORY_PAGE = 1
   LIBRARY_DIRECTORY_PAGE = 2
@@ -43,7 +43,7 @@ class FlightBuilder
   }.freeze
 
   DEFAULTS = {
-    version: 4, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
+    version: 5, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
     ended_ns: 13_300_000_000, page_limit: 1 << 18, site_limit: 1 << 20, gc_count: 7, generation: 7, attribution: 1,
     ruby: "ruby 3.4.11 (2026-01-01 revision 0) [x86_64-linux]", allocator: "glibc 2.41"
   }.freeze
@@ -64,18 +64,17 @@ class FlightBuilder
 
   # A Ruby site; returns its number. loading: what `require` took for the line.
   def ruby_site(path, line, label: nil, library: nil, tag: nil, loading: false)
-    site(:ruby, path: string(path), line: line, label: string(label), library: library, tag: tag,
-                offset: loading ? 1 : 0)
+    site(:ruby, [string(path), line].pack("LL"), loading ? 1 : 0, label: string(label), library: library, tag: tag)
   end
 
   # A site that is called by its label alone; returns its number.
   def special_site(label, tag: nil)
-    site(:special, label: string(label), tag: tag)
+    site(:special, [0].pack("Q"), 0, label: string(label), tag: tag)
   end
 
   # A site of native code; returns its number.
   def native_site(library, offset, symbol: nil, symbol_offset: 0)
-    site(:native, library: library, offset: offset, label: string(symbol), symbol_offset: symbol_offset)
+    site(:native, [offset].pack("Q"), symbol_offset, library: library, label: string(symbol))
   end
 
   # What a lane counted for a site: COUNT_FIELDS, age_max, age_ms_max.
@@ -146,7 +145,7 @@ class FlightBuilder
 
   # Offset of a site's record.
   def site_at(number)
-    (page_below(SITE_DIRECTORY_PAGE, number / SITES_PER_PAGE) * PAGE) + (number % SITES_PER_PAGE * 64)
+    (page_below(SITE_DIRECTORY_PAGE, number / SITES_PER_PAGE) * PAGE) + (number % SITES_PER_PAGE * 24)
   end
 
   # Offset of a lane's record; those before it come to be as well.
@@ -181,11 +180,11 @@ class FlightBuilder
     { object_rows: count, object_classes: count }
   end
 
-  def site(kind, path: 0, line: 0, label: 0, library: nil, tag: nil, offset: 0, symbol_offset: 0)
+  def site(kind, place, more, label: 0, library: nil, tag: nil)
     number = @site_count
     @site_count += 1
-    record = [1, KINDS.fetch(kind), name(LIBRARY_DIRECTORY_PAGE, library), name(TAG_DIRECTORY_PAGE, tag), path, line,
-              label, symbol_offset, offset].pack("CCSLLLLLQ")
+    record = [1, KINDS.fetch(kind), name(LIBRARY_DIRECTORY_PAGE, library), name(TAG_DIRECTORY_PAGE, tag), place,
+              label, more].pack("CCSLa8LL")
     put(site_at(number), record)
     number
   end

@@ -84,7 +84,7 @@ static void relabel(uint32_t site, struct naming *naming) {
 static uint32_t ruby_site(const struct hl_ruby_line *line, uint16_t library, uint32_t tag) {
     struct naming naming = {line, 0};
     struct hl_site_key key = {.kind = HL_KIND_RUBY, .library = library, .tag = tag, .line = line->line};
-    key.offset = line->loading || calls_require(line) ? HL_RUBY_LOADING : 0;
+    key.loading = line->loading || calls_require(line) ? HL_RUBY_LOADING : 0;
     key.path = (struct hl_text_view){line->path, line->path_length};
     const uint32_t site = hl_site_find(&key, name_ruby, &naming);
     if (!naming.asked) relabel(site, &naming);
@@ -217,9 +217,14 @@ static int may_load(const struct hl_ruby_line *line) {
     return hl_path_is_installed((struct hl_path){line->path, line->path_length});
 }
 
+static int is_of_loading(uint32_t site) {
+    const struct hl_site_record *record = hl_site_record(site);
+    return record->kind == HL_KIND_RUBY && record->loading;
+}
+
 /* What was found of the search's frame while code was loaded holds only while that goes on. */
 static uint32_t found(struct search *search, int loading, uint32_t site) {
-    search->loading = loading && hl_site_record(site)->offset == HL_RUBY_LOADING;
+    search->loading = loading && is_of_loading(site);
     return site;
 }
 

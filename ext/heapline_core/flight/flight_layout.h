@@ -28,13 +28,13 @@
 #include <stdint.h>
 
 #define HL_FLIGHT_MAGIC "HEAPLINE"
-#define HL_FLIGHT_VERSION 4u
+#define HL_FLIGHT_VERSION 5u
 #define HL_FLIGHT_BYTE_ORDER 0x01020304u
 
 #define HL_PAGE_SIZE 4096u
 #define HL_CELL_SIZE 64u
 #define HL_SITES_MAX (1u << 20)
-#define HL_SITES_PER_PAGE 64u /* of site records */
+#define HL_SITES_PER_PAGE 170u /* of site records */
 #define HL_SITES_PER_DIRECTORY (HL_SITES_PER_PAGE * HL_PAGE_SIZE / 4)
 #define HL_LIBRARIES_MAX (1u << 14)
 #define HL_TAGS_MAX (1u << 17)
@@ -73,23 +73,27 @@ enum hl_site_kind {
     HL_KIND_NATIVE = 2 /* library + offset, label is the nearest exported symbol */
 };
 
-/* A RUBY record's offset: what `require` took for the line, or a gem's line for a body that was being loaded
+/* A RUBY record's `loading`: what `require` took for the line, or a gem's line for a body that was being loaded
  * (location.h, W4). All else of the line, an autoload's caller too, is a site of its own, with 0. */
 enum { HL_RUBY_LOADING = 1 };
 
 struct hl_site_record {
     uint8_t ready;
-    uint8_t kind;           /* enum hl_site_kind */
-    uint16_t library;       /* number of its name; 0: the Ruby VM itself or unknown */
-    uint32_t tag;           /* number of its name; 0: none */
-    hl_string_ref path;     /* RUBY: the iseq's path as __FILE__ has it; NATIVE: 0 */
-    uint32_t line;          /* RUBY */
-    hl_string_ref label;    /* RUBY: method label; NATIVE: symbol; 0 where unknown */
-    uint32_t symbol_offset; /* NATIVE: from the symbol's start */
-    uint64_t offset;        /* NATIVE: the caller's address less its library's load address; RUBY: HL_RUBY_LOADING */
-    uint64_t hash;
-    uint64_t born_ns; /* CLOCK_REALTIME */
-    uint64_t reserved1[2];
+    uint8_t kind;     /* enum hl_site_kind */
+    uint16_t library; /* number of its name; 0: the Ruby VM itself or unknown */
+    uint32_t tag;     /* number of its name; 0: none */
+    union {
+        struct {
+            hl_string_ref path; /* RUBY: the iseq's path as __FILE__ has it */
+            uint32_t line;
+        };
+        uint64_t offset; /* NATIVE: the caller's address less its library's load address; SPECIAL: which one it is */
+    };
+    hl_string_ref label; /* RUBY: method label; NATIVE: symbol; 0 where unknown */
+    union {
+        uint32_t loading;       /* RUBY */
+        uint32_t symbol_offset; /* NATIVE: from the symbol's start */
+    };
 };
 
 /* What one lane counted for one site. Bytes are requested bytes; ages count generations; ms are approximate. */
@@ -470,7 +474,7 @@ enum hl_attribution {
     HL_ATTRIBUTION_PUBLIC = 2  /* rb_profile_frames: unknown Ruby, or the check failed */
 };
 
-_Static_assert(sizeof(struct hl_site_record) == 64, "64 records a page");
+_Static_assert(sizeof(struct hl_site_record) == 24, "170 records a page");
 _Static_assert(sizeof(struct hl_count) == 64, "one cache line");
 _Static_assert(sizeof(struct hl_old) == 16 && sizeof(struct hl_count_chunk) == 24, "hl_base_cells, HL_CHUNK_MOST");
 _Static_assert(sizeof(struct hl_object_row) == 128, "32 a page");

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "flight/child_flight.h"
 #include "flight/flight.h"
@@ -64,20 +63,33 @@ static uint64_t mix(uint64_t hash) {
     return hash ^ hash >> 29;
 }
 
+static uint64_t word_at(const char *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof(word));
+    return word;
+}
+
+/* Sixteen bytes at a time, the last ones perhaps twice: the halves of the product of two words under masks. */
 static uint64_t hash_bytes(struct hl_text_view text, uint64_t hash) {
-    for (; text.length >= 8; text.bytes += 8, text.length -= 8) {
-        uint64_t word;
-        memcpy(&word, text.bytes, 8);
-        hash = mix(hash ^ word) + 0x9e3779b97f4a7c15ull;
+    enum { WORD = sizeof(uint64_t), STEP = 2 * WORD };
+    char shorter[STEP] = {0};
+    const char *at = text.bytes, *last = text.bytes + text.length - STEP;
+    hash ^= text.length * 0x9e3779b97f4a7c15ull;
+    if (text.length < STEP) {
+        if (text.length) memcpy(shorter, text.bytes, text.length);
+        at = last = shorter;
     }
-    uint64_t rest = text.length;
-    for (size_t i = 0; i < text.length; i++) rest = rest << 8 | (uint8_t)text.bytes[i];
-    return mix(mix(hash ^ rest));
+    for (;; at = at + STEP < last ? at + STEP : last) {
+        const unsigned __int128 product = (unsigned __int128)(word_at(at) ^ 0xd6e8feb86659fd93ull ^ hash) *
+                                          (word_at(at + WORD) ^ 0x9e3779b97f4a7c15ull);
+        hash = ((uint64_t)product ^ (uint64_t)(product >> 64)) + 0x2545f4914f6cdd1dull;
+        if (at == last) return mix(hash);
+    }
 }
 
 /* Lines of a file that follow each other have their roots side by side. */
 static uint64_t hash_key(const struct hl_site_key *key) {
-    const uint64_t line = key->line, hash = mix(hash_bytes(key->path, key->kind) ^ key->offset);
+    const uint64_t line = key->line, hash = mix(hash_bytes(key->path, key->kind) ^ key->offset ^ key->loading);
     return mix(mix(hash ^ key->library ^ (uint64_t)key->tag << 16)) + (line | line << (64 - HL_TRIE_ROOT_BITS));
 }
 
@@ -137,10 +149,9 @@ struct hl_site_record *hl_site_record(uint32_t site) {
 }
 
 static int matches(const struct hl_site_record *record, const struct hl_site_key *key) {
-    if (record->kind != key->kind || record->library != key->library || record->tag != key->tag ||
-        record->line != key->line || record->offset != key->offset)
-        return 0;
-    return key->kind != HL_KIND_RUBY || same_text(record->path, key->path);
+    if (record->kind != key->kind || record->library != key->library || record->tag != key->tag) return 0;
+    if (key->kind != HL_KIND_RUBY) return record->offset == key->offset;
+    return record->line == key->line && record->loading == key->loading && same_text(record->path, key->path);
 }
 
 /* What is looked for, and what is needed to add it. */
@@ -161,6 +172,10 @@ static hl_string_ref intern_beside(hl_string_ref last, struct hl_text_view text)
     return last && same_text(last, text) ? last : intern(text);
 }
 
+static hl_string_ref path_of(const struct hl_site_record *record) {
+    return record->kind == HL_KIND_RUBY ? record->path : 0;
+}
+
 /* The record before, where it is complete and this process's own. */
 static const struct hl_site_record *record_beside(uint32_t site) {
     static const struct hl_site_record none;
@@ -178,12 +193,14 @@ static int fill_record(uint32_t site, const struct wanted *wanted) {
     record->kind = key->kind;
     record->library = key->library;
     record->tag = key->tag;
-    record->line = key->line;
-    record->offset = key->offset;
-    record->hash = wanted->hash;
-    record->born_ns = hl_clock_ns(CLOCK_REALTIME_COARSE);
-    if (key->kind == HL_KIND_RUBY && !(record->path = intern_beside(last->path, key->path))) return -ENOSPC;
     const size_t length = wanted->namer(wanted->context, label, &record->symbol_offset);
+    if (key->kind != HL_KIND_RUBY) {
+        record->offset = key->offset;
+    } else {
+        if (!(record->path = intern_beside(path_of(last), key->path))) return -ENOSPC;
+        record->line = key->line;
+        record->loading = key->loading;
+    }
     record->label =
         intern_beside(__atomic_load_n(&last->label, __ATOMIC_ACQUIRE), (struct hl_text_view){label, length});
     return 0;
@@ -319,7 +336,7 @@ static uint32_t affordable(uint32_t wanted, size_t bytes_each, unsigned part) {
 int hl_site_table_create(uint32_t limit_asked) {
     enum { NODE = sizeof(struct hl_trie_node), STRING = NODE + sizeof(hl_string_ref) };
     struct hl_flight_header *header = hl_flight.header;
-    const uint32_t wanted = limit_asked < HL_SITES_PER_PAGE || limit_asked > HL_SITES_MAX ? HL_SITES_MAX : limit_asked;
+    const uint32_t wanted = limit_asked < HL_SITES_LEAST || limit_asked > HL_SITES_MAX ? HL_SITES_MAX : limit_asked;
     const uint32_t limit = affordable(wanted, NODE + STRINGS_A_SITE * STRING, 4);
     const uint32_t string_limit = limit < STRINGS_MAX / STRINGS_A_SITE ? limit * STRINGS_A_SITE : STRINGS_MAX;
     const uint32_t library_limit = affordable(HL_LIBRARIES_MAX, NODE, 64);
@@ -359,16 +376,17 @@ static int is_whole(uint32_t site) {
 /* The table is to find it. Of two that were being made for one place, each may have been counted. */
 static void adopt(uint32_t site) {
     struct hl_site_record *record = hl_site_record(site);
-    struct wanted wanted = {.hash = record->hash};
+    struct wanted wanted = {.key = {.kind = record->kind, .library = record->library, .tag = record->tag}};
     struct hl_site_key *key = &wanted.key;
-    key->kind = record->kind;
-    key->library = record->library;
-    key->tag = record->tag;
-    key->line = record->line;
-    key->offset = record->offset;
-    if (record->path) key->path.bytes = hl_flight_text(record->path, &key->path.length);
+    if (record->kind == HL_KIND_RUBY) {
+        key->line = record->line;
+        key->loading = record->loading;
+        key->path.bytes = hl_flight_text(record->path, &key->path.length);
+    } else {
+        key->offset = record->offset;
+    }
     adopted = site;
-    hl_trie_find(&sites.trie, record->hash, &wanted, is_site, add_adopted);
+    hl_trie_find(&sites.trie, hash_key(key), &wanted, is_site, add_adopted);
 }
 
 /* Numbers that the parent's other threads took since are those of the records that came with the flight. */

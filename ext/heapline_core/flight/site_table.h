@@ -28,14 +28,16 @@ struct hl_site_key {
     uint32_t tag;
     uint32_t line;            /* RUBY */
     struct hl_text_view path; /* RUBY */
-    uint64_t offset;          /* NATIVE; RUBY: HL_RUBY_LOADING or 0 */
+    uint32_t loading;         /* RUBY: HL_RUBY_LOADING or 0 */
+    uint64_t offset;          /* all others */
 };
 
 /* What is only asked for when the site is new: its label, into `label` of HL_LABEL_MAX bytes. */
 enum { HL_LABEL_MAX = 256 };
 typedef size_t hl_site_namer(void *context, char *label, uint32_t *symbol_offset);
 
-/* `limit` of sites: as many as a page describes, to HL_SITES_MAX, which stands for any other number. 0 or -errno. */
+/* `limit` of sites: from HL_SITES_LEAST to HL_SITES_MAX, which stands for any other number. 0 or -errno. */
+enum { HL_SITES_LEAST = 64 };
 int hl_site_table_create(uint32_t limit);
 
 /* The site's number; a new one is added. */

@@ -176,13 +176,14 @@ static void write_site(struct hl_json *json, uint32_t number) {
     hl_json_number(json, "number", number);
     if (number >= HL_SITE_FIRST) {
         const struct hl_site_record *site = hl_site_record(number);
-        if (site->kind != HL_KIND_SPECIAL) hl_json_number(json, "line", site->line);
-        write_string(json, "path", site->path);
+        const int ruby = site->kind == HL_KIND_RUBY;
+        if (site->kind != HL_KIND_SPECIAL) hl_json_number(json, "line", ruby ? site->line : 0);
+        write_string(json, "path", ruby ? site->path : 0);
         write_string(json, "label", site->label);
         write_string(json, "library", hl_library_name(site->library));
         write_string(json, "tag", hl_tag_name(site->tag));
-        hl_json_number(json, "offset", site->offset);
-        hl_json_number(json, "symbol_offset", site->symbol_offset);
+        hl_json_number(json, "offset", ruby ? site->loading : site->offset);
+        hl_json_number(json, "symbol_offset", ruby ? 0 : site->symbol_offset);
     }
     hl_json_close(json, '}');
 }

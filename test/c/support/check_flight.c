@@ -89,9 +89,8 @@ static void check_record(const struct hl_site_record *record) {
     CHECK(record->library < hl_flight.header->library_count);
     CHECK(record->tag < hl_flight.header->tag_count);
     CHECK(record->kind == HL_KIND_RUBY || record->kind == HL_KIND_NATIVE);
-    CHECK((record->path != 0) == (record->kind == HL_KIND_RUBY));
-    CHECK(record->born_ns != 0);
-    check_string(record->path);
+    CHECK(record->kind != HL_KIND_RUBY || (record->path != 0 && record->loading <= HL_RUBY_LOADING));
+    if (record->kind == HL_KIND_RUBY) check_string(record->path);
     check_string(record->label);
 }
 

@@ -107,7 +107,8 @@ class RSpecHookTest < Minitest::Test
     assert_equal({ "Cart fails" => false, "Cart is clean" => false, "Cart keeps" => true, "Cart leaks" => true }, names)
     assert_equal 5, suite.test("Cart keeps")[:lineno]
     out, = alone(ruby, "-e", LOAD, "./cart_spec.rb", "--no-color")
-    assert_equal out.gsub(/\d+\.\d+/, "0"), suite.out.gsub(/\d+\.\d+/, "0")
+    seconds = /[\d.]+ seconds?/
+    assert_equal out.gsub(seconds, "soon"), suite.out.gsub(seconds, "soon")
     assert_equal 1, suite.status.exitstatus
   end
 end
