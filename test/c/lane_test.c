@@ -489,6 +489,37 @@ static void a_baseline_is_brought_to_what_is_touched(void) {
     check_lanes();
 }
 
+/* Sites that a lane has under this rule: most are found without the slow path, wherever their numbers lie. */
+static uint32_t quickly_found(uint32_t count, uint32_t (*number)(uint32_t i)) {
+    uint32_t found = 0;
+    begin();
+    struct hl_lane *lane = acquire();
+    for (uint32_t i = 0; i < count; i++) CHECK(hl_lane_count(lane, number(i)) != NULL);
+    for (uint32_t i = 0; i < count; i++) found += hl_lane_find(&lane->counts, number(i)) != NULL;
+    return found;
+}
+
+static uint32_t in_a_row(uint32_t i) {
+    return SITE + i;
+}
+static uint32_t at_one_place(uint32_t i) {
+    return SITE + i * 1024;
+}
+static uint32_t in_two_rows(uint32_t i) {
+    return SITE + i / 2 + i % 2 * 65536;
+}
+static uint32_t anywhere(uint32_t i) {
+    return SITE + i * 2654435761u % (HL_SITES_MAX - SITE);
+}
+
+static void counters_are_found_quickly_wherever_the_sites_numbers_lie(void) {
+    enum { SITES = 1000 };
+    CHECK_EQUAL(quickly_found(SITES, in_a_row), SITES);
+    CHECK(quickly_found(SITES, at_one_place) >= SITES * 9 / 10);
+    CHECK(quickly_found(SITES, in_two_rows) >= SITES * 9 / 10);
+    CHECK(quickly_found(SITES, anywhere) >= SITES * 9 / 10);
+}
+
 static void a_baseline_is_a_generation(void) {
     struct block block;
     begin();
@@ -847,6 +878,8 @@ static const struct check_test tests[] = {
     {"the_next_baseline_begins_anew", the_next_baseline_begins_anew},
     {"the_oldest_begins_anew_and_is_not_forgotten", the_oldest_begins_anew_and_is_not_forgotten},
     {"a_baseline_is_brought_to_what_is_touched", a_baseline_is_brought_to_what_is_touched},
+    {"counters_are_found_quickly_wherever_the_sites_numbers_lie",
+     counters_are_found_quickly_wherever_the_sites_numbers_lie},
     {"a_baseline_is_a_generation", a_baseline_is_a_generation},
     {"a_request_is_answered_by_the_next_allocation", a_request_is_answered_by_the_next_allocation},
     {"a_word_that_is_not_gc_count_is_given_up", a_word_that_is_not_gc_count_is_given_up},

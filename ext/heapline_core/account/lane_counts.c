@@ -203,8 +203,8 @@ static struct hl_count *find_or_add(struct hl_lane_counts *counts, struct hl_lan
     return count;
 }
 
-HL_COLD struct hl_count *hl_lane_find_slow(struct hl_lane_counts *counts, struct hl_lane_record *record,
-                                           uint32_t site) {
+HL_NOINLINE struct hl_count *hl_lane_find_slow(struct hl_lane_counts *counts, struct hl_lane_record *record,
+                                               uint32_t site) {
     struct hl_count *known;
     if (hl_index_has(place_in(counts->index, site), site | counts->stamp, &known)) return known;
     if (counts->changing) return NULL; /* M4 */

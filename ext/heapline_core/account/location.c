@@ -315,7 +315,7 @@ const struct hl_location_slot *hl_location_further(struct hl_lane *lane, struct 
     return frame.frame && hl_location_is_loading(lane, frame) ? slot : NULL;
 }
 
-HL_COLD uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int with_ruby) {
+HL_NOINLINE uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int with_ruby) {
     uint32_t site = 0;
     const int saved = hl_guard_enter(&hl_thread);
     const uint32_t asker = asker_at(caller);

@@ -130,7 +130,7 @@ HL_INLINE int count_birth(void *block, size_t usable, size_t size, uintptr_t cal
 
 /* Make a block that was counted findable. heapline's own are neither (G2); nor is what a signal's handler allocates
  * meanwhile. */
-HL_COLD static void keep_block(void *block, size_t usable, uintptr_t caller) {
+static HL_NOINLINE void keep_block(void *block, size_t usable, uintptr_t caller) {
     struct hl_thread *thread = &hl_thread;
     if (thread->busy) return;
     const int saved = hl_guard_enter(thread);
@@ -344,7 +344,7 @@ HL_INLINE void moved_away(const void *block, size_t usable, size_t large, const 
 
 /* Ruby 3.2 keeps a class's name among its variables, an array that it reallocates: once the block has moved, the class
  * still points to where that was. So the name is looked up before, and comes from the caches then. */
-HL_COLD static void look_before_moving(uintptr_t caller, struct way way) {
+static HL_NOINLINE void look_before_moving(uintptr_t caller, struct way way) {
     struct hl_thread *thread = &hl_thread;
     if (thread->lane) hl_locate(thread->lane, caller);
     if (!way.tail || !thread->own || thread->busy) return;
@@ -419,12 +419,12 @@ static size_t uncounted(size_t size) {
 }
 
 /* Each returns what the call of the family does. `event` names the function. */
-HL_COLD static void *closed_malloc(size_t size, uintptr_t caller, uint32_t event) {
+static HL_NOINLINE void *closed_malloc(size_t size, uintptr_t caller, uint32_t event) {
     if (try_open()) return born(hl_real_malloc(padded(size, hl_block_tail_size)), size, caller, slow(event));
     return booting() ? hl_boot_alloc(size, 16) : hl_real_malloc(uncounted(size));
 }
 
-HL_COLD static void *closed_calloc(size_t count, size_t size, uintptr_t caller) {
+static HL_NOINLINE void *closed_calloc(size_t count, size_t size, uintptr_t caller) {
     if (hl_gate_forwards()) return hl_real_calloc(count, size);
     size_t bytes;
     const int open = try_open();
@@ -434,7 +434,7 @@ HL_COLD static void *closed_calloc(size_t count, size_t size, uintptr_t caller) 
     return booting() ? hl_boot_alloc(bytes, 16) : hl_real_calloc(1, uncounted(bytes)); /* zeroed: never used twice */
 }
 
-HL_COLD static void *closed_realloc(void *block, size_t size, uintptr_t caller) {
+static HL_NOINLINE void *closed_realloc(void *block, size_t size, uintptr_t caller) {
     if (hl_gate_forwards() && !hl_boot_owns(block)) return hl_real_realloc(block, size);
     if (try_open()) return reallocated(block, size, caller, slow(HL_EVENT_REALLOC));
     if (!block) return closed_malloc(size, caller, HL_EVENT_REALLOC);
@@ -445,7 +445,7 @@ HL_COLD static void *closed_realloc(void *block, size_t size, uintptr_t caller) 
     return moved;
 }
 
-HL_COLD static void *closed_aligned(size_t alignment, size_t size, uintptr_t caller, uint32_t event) {
+static HL_NOINLINE void *closed_aligned(size_t alignment, size_t size, uintptr_t caller, uint32_t event) {
     if (try_open()) return aligned(alignment, size, caller, slow(event));
     return booting() ? hl_boot_alloc(size, alignment) : hl_real_memalign(alignment, uncounted(size));
 }
@@ -457,13 +457,13 @@ HL_INLINE int posix_memaligned(void **block, size_t alignment, size_t size, uint
     return failed;
 }
 
-HL_COLD static int closed_posix_memalign(void **block, size_t alignment, size_t size, uintptr_t caller) {
+static HL_NOINLINE int closed_posix_memalign(void **block, size_t alignment, size_t size, uintptr_t caller) {
     if (try_open()) return posix_memaligned(block, alignment, size, caller, slow(HL_EVENT_POSIX_MEMALIGN));
     if (!booting()) return hl_real_posix_memalign(block, alignment, uncounted(size));
     return (*block = hl_boot_alloc(size, alignment)) ? 0 : ENOMEM;
 }
 
-HL_COLD static void closed_free(void *block, uintptr_t caller, uint32_t event) {
+static HL_NOINLINE void closed_free(void *block, uintptr_t caller, uint32_t event) {
     if (!block || hl_boot_owns(block)) return;
     if (try_open())
         release(block, caller, slow(event));

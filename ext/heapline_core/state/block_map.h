@@ -121,7 +121,7 @@ HL_INLINE void hl_block_wipe(void *block, size_t from, size_t to) {
  * still has the address of one does not have that of the next block. Returns what is to be given to it now: this block,
  * or one that was freed before it, or NULL. */
 enum { HL_RESTING_BLOCKS = 1 << 16, HL_RESTING_BYTES = 1024 };
-HL_COLD void *hl_block_rest(void *block, size_t usable);
+void *hl_block_rest(void *block, size_t usable);
 
 /* Where a block rests that is freed again: 1, and it does so no longer. The allocator has to see both frees. */
 HL_COLD int hl_block_end_rest(void *block);

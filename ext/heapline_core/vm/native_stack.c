@@ -88,8 +88,8 @@ static int lies_there(struct hl_stack *stack) {
 
 static uint32_t hash_of(const uint64_t *frames, uint32_t count) {
     uint64_t hash = count;
-    for (uint32_t i = 0; i < count; i++) hash = (hash ^ frames[i]) * 0x9e3779b97f4a7c15ull >> 7 ^ hash << 9;
-    return (uint32_t)(hash ^ hash >> 32);
+    for (uint32_t i = 0; i < count; i++) hash = (hash + frames[i]) * 0x9e3779b97f4a7c15ull;
+    return (uint32_t)(hash >> 32);
 }
 
 /* Buckets are probed in a row; a full stretch of them refuses. */
