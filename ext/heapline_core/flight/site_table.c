@@ -73,12 +73,10 @@ static uint64_t word_at(const char *bytes) {
 static uint64_t hash_bytes(struct hl_text_view text, uint64_t hash) {
     enum { WORD = sizeof(uint64_t), STEP = 2 * WORD };
     char shorter[STEP] = {0};
-    const char *at = text.bytes, *last = text.bytes + text.length - STEP;
+    const int is_shorter = text.length < STEP;
+    if (is_shorter && text.length) memcpy(shorter, text.bytes, text.length);
+    const char *at = is_shorter ? shorter : text.bytes, *last = is_shorter ? shorter : at + text.length - STEP;
     hash ^= text.length * 0x9e3779b97f4a7c15ull;
-    if (text.length < STEP) {
-        if (text.length) memcpy(shorter, text.bytes, text.length);
-        at = last = shorter;
-    }
     for (;; at = at + STEP < last ? at + STEP : last) {
         const unsigned __int128 product = (unsigned __int128)(word_at(at) ^ 0xd6e8feb86659fd93ull ^ hash) *
                                           (word_at(at + WORD) ^ 0x9e3779b97f4a7c15ull);

@@ -443,8 +443,9 @@ static size_t join(const struct label *label, const char *owner, size_t prefix, 
 }
 
 static int ends(struct hl_text_view text, struct hl_text_view end) {
+    if (end.length > text.length) return 0;
     const char *at = text.bytes + text.length - end.length;
-    return end.length <= text.length && (at == end.bytes || memcmp(at, end.bytes, end.length) == 0);
+    return at == end.bytes || memcmp(at, end.bytes, end.length) == 0;
 }
 
 static int read_label(int direct, const char *frame, struct label *label) {
