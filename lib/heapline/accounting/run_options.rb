@@ -73,6 +73,11 @@ module Heapline
         end
       end
 
+      # The one that a word switches on, or nil.
+      def self.flag_of(word)
+        ALL.find { |option| option.kind == :flag && option.switch.include?(word) }
+      end
+
       # Raises UsageError for what the command line asks for in vain. given: its options; all: with those of HEAPLINE,
       # where what lacks another one is no harm to a program.
       def self.check(given, all)

@@ -34,7 +34,8 @@ module Heapline
       # What is loaded is waited for before each program.
       def test_libraries_that_it_does_not_need_are_not_loaded
         script = "def Kernel.exec(*) = $stdout.write($LOADED_FEATURES.join(\"\\n\")) && $stdout.flush && exit!(0); " \
-                 "require \"heapline/cli\"; Heapline::CLI.start(%w[true])"
+                 "require \"heapline/cli\"; " \
+                 "Heapline::CLI.start(%w[--quiet --objects --no-follow true])"
         command = [{ "RUBYOPT" => nil }, RbConfig.ruby, "--disable-gems", "-I#{LIB}", "-e", script]
         loaded = IO.popen(command, &:read)
         assert_match(%r{/run_command\.rb$}, loaded)
