@@ -102,6 +102,21 @@ module Heapline
         directory.entries.map(&:path)
       end
 
+      # Before each program that `heapline CMD` becomes.
+      def test_prune_looks_at_no_process_where_nothing_could_go
+        in_directory do |path|
+          FlightDirectory::KEPT_FILES.times { |pid| File.write(File.join(path, "#{pid + 1}-1.flight"), "") }
+          looked = 0
+          replacing(ProcessIdentity, :stat, ->(*) { (looked += 1) && nil }) do
+            assert_equal 0, FlightDirectory.new({ "HEAPLINE_DIR" => path }).prune
+            assert_equal 0, looked
+            File.write(File.join(path, "101-1.flight"), "")
+            assert_equal 1, FlightDirectory.new({ "HEAPLINE_DIR" => path }).prune
+            assert_equal 101, looked
+          end
+        end
+      end
+
       def test_prune_keeps_the_newest_and_the_living
         in_directory do |path|
           mine = ProcessIdentity.of(Process.pid)
