@@ -35,20 +35,20 @@ static int find_records(const struct hl_flight_copy *copy, uint32_t number, cons
 
 static int read_place(const struct hl_flight_copy *copy, const struct hl_site_record *record,
                       struct hl_site_place *place, struct hl_problem *problem) {
-    const int ruby = record->kind == HL_KIND_RUBY;
+    const struct hl_site_fields fields = hl_site_fields(record);
     int failed;
     if (record->kind > HL_KIND_NATIVE)
         return hl_flight_fail(problem, "it is damaged: a site is of kind %u", record->kind);
-    if (ruby && (failed = hl_flight_find_string(copy, record->path, &place->path, problem))) return failed;
+    if ((failed = hl_flight_find_string(copy, fields.path, &place->path, problem))) return failed;
     if ((failed = hl_flight_find_string(copy, record->label, &place->label, problem))) return failed;
     failed = find_name(copy, HL_LIBRARY_DIRECTORY_PAGE, record->library, HL_LIBRARIES_MAX, &place->library, problem);
     if (failed) return failed;
     if ((failed = find_name(copy, HL_TAG_DIRECTORY_PAGE, record->tag, HL_TAGS_MAX, &place->tag, problem)))
         return failed;
     place->kind = record->kind;
-    place->line = ruby ? record->line : 0;
-    place->offset = ruby ? record->loading : record->offset;
-    place->symbol_offset = ruby ? 0 : record->symbol_offset;
+    place->line = fields.line;
+    place->offset = fields.loading ? fields.loading : fields.offset;
+    place->symbol_offset = fields.symbol_offset;
     return 0;
 }
 

@@ -217,14 +217,9 @@ static int may_load(const struct hl_ruby_line *line) {
     return hl_path_is_installed((struct hl_path){line->path, line->path_length});
 }
 
-static int is_of_loading(uint32_t site) {
-    const struct hl_site_record *record = hl_site_record(site);
-    return record->kind == HL_KIND_RUBY && record->loading;
-}
-
 /* What was found of the search's frame while code was loaded holds only while that goes on. */
 static uint32_t found(struct search *search, int loading, uint32_t site) {
-    search->loading = loading && is_of_loading(site);
+    search->loading = loading && hl_site_fields(hl_site_record(site)).loading;
     return site;
 }
 

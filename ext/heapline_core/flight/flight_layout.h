@@ -96,6 +96,25 @@ struct hl_site_record {
     };
 };
 
+/* What a record has of these by its kind; 0: it has none. */
+struct hl_site_fields {
+    hl_string_ref path;
+    uint32_t line, loading, symbol_offset;
+    uint64_t offset;
+};
+static inline struct hl_site_fields hl_site_fields(const struct hl_site_record *record) {
+    struct hl_site_fields fields = {0, 0, 0, 0, 0};
+    if (record->kind == HL_KIND_RUBY) {
+        fields.path = record->path;
+        fields.line = record->line;
+        fields.loading = record->loading;
+    } else {
+        fields.offset = record->offset;
+        fields.symbol_offset = record->symbol_offset;
+    }
+    return fields;
+}
+
 /* What one lane counted for one site. Bytes are requested bytes; ages count generations; ms are approximate. */
 struct hl_count {
     uint64_t allocations;

@@ -155,7 +155,6 @@ static int matches(const struct hl_site_record *record, const struct hl_site_key
 /* What is looked for, and what is needed to add it. */
 struct wanted {
     struct hl_site_key key;
-    uint64_t hash;
     hl_site_namer *namer;
     void *context;
     uint32_t fresh; /* the number that was taken for it: it is counted in sites.adding */
@@ -168,10 +167,6 @@ static int is_site(uint32_t site, const void *wanted) {
 /* Lines of one method run for the first time one after the other: what the last one has need not be looked for. */
 static hl_string_ref intern_beside(hl_string_ref last, struct hl_text_view text) {
     return last && same_text(last, text) ? last : intern(text);
-}
-
-static hl_string_ref path_of(const struct hl_site_record *record) {
-    return record->kind == HL_KIND_RUBY ? record->path : 0;
 }
 
 /* The record before, where it is complete and this process's own. */
@@ -195,7 +190,7 @@ static int fill_record(uint32_t site, const struct wanted *wanted) {
     if (key->kind != HL_KIND_RUBY) {
         record->offset = key->offset;
     } else {
-        if (!(record->path = intern_beside(path_of(last), key->path))) return -ENOSPC;
+        if (!(record->path = intern_beside(hl_site_fields(last).path, key->path))) return -ENOSPC;
         record->line = key->line;
         record->loading = key->loading;
     }
@@ -223,8 +218,7 @@ static uint32_t add_site(const void *context) {
 uint32_t hl_site_find(const struct hl_site_key *key, hl_site_namer *namer, void *context) {
     struct wanted wanted = {.key = *key, .namer = namer, .context = context};
     if (wanted.key.path.length > HL_STRING_MAX) wanted.key.path.length = HL_STRING_MAX;
-    wanted.hash = hash_key(&wanted.key);
-    const uint32_t site = hl_trie_find(&sites.trie, wanted.hash, &wanted, is_site, add_site);
+    const uint32_t site = hl_trie_find(&sites.trie, hash_key(&wanted.key), &wanted, is_site, add_site);
     if (wanted.fresh) {
         if (site != wanted.fresh) show_record(wanted.fresh, 0); /* another thread was first */
         __atomic_fetch_sub(&sites.adding, 1, __ATOMIC_SEQ_CST);

@@ -176,14 +176,14 @@ static void write_site(struct hl_json *json, uint32_t number) {
     hl_json_number(json, "number", number);
     if (number >= HL_SITE_FIRST) {
         const struct hl_site_record *site = hl_site_record(number);
-        const int ruby = site->kind == HL_KIND_RUBY;
-        if (site->kind != HL_KIND_SPECIAL) hl_json_number(json, "line", ruby ? site->line : 0);
-        write_string(json, "path", ruby ? site->path : 0);
+        const struct hl_site_fields fields = hl_site_fields(site);
+        if (site->kind != HL_KIND_SPECIAL) hl_json_number(json, "line", fields.line);
+        write_string(json, "path", fields.path);
         write_string(json, "label", site->label);
         write_string(json, "library", hl_library_name(site->library));
         write_string(json, "tag", hl_tag_name(site->tag));
-        hl_json_number(json, "offset", ruby ? site->loading : site->offset);
-        hl_json_number(json, "symbol_offset", ruby ? 0 : site->symbol_offset);
+        hl_json_number(json, "offset", fields.loading ? fields.loading : fields.offset);
+        hl_json_number(json, "symbol_offset", fields.symbol_offset);
     }
     hl_json_close(json, '}');
 }

@@ -97,16 +97,10 @@ module Heapline
       # Remove what dead processes left beyond the bounds above, the oldest first; files that cannot be removed stay.
       # Returns the number of files removed.
       def prune(now: Time.now)
-        kept = bytes = 0
         found = entries
-        found = [] if within_bounds?(found, now) # whoever of them is dead: to look takes 45 µs each
-        surplus = found.select(&:dead?).select do |entry|
-          kept += 1
-          bytes += entry.bytes
-          kept > KEPT_FILES || bytes > KEPT_BYTES || now - entry.changed_at > KEPT_SECONDS
-        end
+        found = surplus(found, now).empty? ? [] : found.select(&:dead?) # 45 µs each, before each `heapline CMD`
         remove_marks
-        surplus.count { |entry| remove(entry) }
+        surplus(found, now).count { |entry| remove(entry) }
       rescue SystemCallError, FlightError
         0
       end
@@ -124,9 +118,14 @@ module Heapline
 
       private
 
-      def within_bounds?(entries, now)
-        entries.size <= KEPT_FILES && entries.sum(&:bytes) <= KEPT_BYTES &&
-          entries.all? { |entry| now - entry.changed_at <= KEPT_SECONDS }
+      # Those that are beyond the bounds, the newest first as all are.
+      def surplus(entries, now)
+        kept = bytes = 0
+        entries.select do |entry|
+          kept += 1
+          bytes += entry.bytes
+          kept > KEPT_FILES || bytes > KEPT_BYTES || now - entry.changed_at > KEPT_SECONDS
+        end
       end
 
       def unlink_unlocked(mark)
