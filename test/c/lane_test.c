@@ -520,6 +520,25 @@ static void counters_are_found_quickly_wherever_the_sites_numbers_lie(void) {
     CHECK(quickly_found(SITES, anywhere) >= SITES * 9 / 10);
 }
 
+/* The table has room for 65,536 then: 27,000 entries in a row are 106 of its 257 pages. */
+static void what_no_sites_place_lies_in_is_never_touched(void) {
+    enum { SITES = 27000, PAGE = 4096, PAGES = 256 };
+    unsigned char there[PAGES + 1];
+    unsigned touched = 0;
+    begin();
+    struct hl_lane *lane = acquire();
+    for (uint32_t i = 0; i < SITES; i++) {
+        CHECK(!hl_lane_find(&lane->counts, in_a_row(i)));
+        CHECK(hl_lane_count(lane, in_a_row(i)) != NULL);
+    }
+    const struct hl_index *index = lane->counts.index;
+    const uintptr_t from = (uintptr_t)index & ~(uintptr_t)(PAGE - 1);
+    CHECK_EQUAL(index->last / sizeof(struct hl_index_entry) + 1, PAGES * PAGE / sizeof(struct hl_index_entry));
+    CHECK_EQUAL(mincore((void *)from, sizeof(there) * PAGE, there), 0);
+    for (unsigned i = 0; i < sizeof(there); i++) touched += there[i] & 1;
+    CHECK(touched <= SITES * sizeof(struct hl_index_entry) / PAGE + 3);
+}
+
 static void a_baseline_is_a_generation(void) {
     struct block block;
     begin();
@@ -880,6 +899,7 @@ static const struct check_test tests[] = {
     {"a_baseline_is_brought_to_what_is_touched", a_baseline_is_brought_to_what_is_touched},
     {"counters_are_found_quickly_wherever_the_sites_numbers_lie",
      counters_are_found_quickly_wherever_the_sites_numbers_lie},
+    {"what_no_sites_place_lies_in_is_never_touched", what_no_sites_place_lies_in_is_never_touched},
     {"a_baseline_is_a_generation", a_baseline_is_a_generation},
     {"a_request_is_answered_by_the_next_allocation", a_request_is_answered_by_the_next_allocation},
     {"a_word_that_is_not_gc_count_is_given_up", a_word_that_is_not_gc_count_is_given_up},

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "platform/lossy_cache.h"
 
+#include <errno.h>
+#include <sys/mman.h>
+
 #include "check.h"
 #include "core.h"
 
@@ -53,6 +56,22 @@ static void words_of_two_entries_answer_nobody(void) {
         }
 }
 
+/* Where the kernel knows how; what is no memory of ours is left alone, and so is errno. */
+static void all_its_pages_come_at_once(void) {
+    enum { PAGE = 4096, POPULATE_WRITE = 23 };
+    static char none[3 * PAGE];
+    unsigned char there[PAGE];
+    begin();
+    const int known = !madvise(cache.slots, PAGE, POPULATE_WRITE);
+    CHECK_EQUAL(mincore(cache.slots, HL_LOSSY_BYTES, there), 0);
+    for (size_t i = 0; i < HL_LOSSY_BYTES / PAGE; i++) CHECK(!known || there[i] & 1);
+    errno = 7;
+    hl_populate(none + 1, 0);
+    hl_populate(none + 1, PAGE - 1);
+    hl_populate((const void *)(uintptr_t)PAGE, PAGE);
+    CHECK_EQUAL(errno, 7);
+}
+
 static void keep_and_find(unsigned number) {
     uint32_t random = number * 2654435761u + 1;
     unsigned wrong = 0;
@@ -83,6 +102,7 @@ static void two_words_make_a_key(void) {
 
 static const struct check_test tests[] = {
     {"what_was_kept_last_is_found_under_its_epoch_alone", what_was_kept_last_is_found_under_its_epoch_alone},
+    {"all_its_pages_come_at_once", all_its_pages_come_at_once},
     {"words_of_two_entries_answer_nobody", words_of_two_entries_answer_nobody},
     {"no_key_answers_with_anothers_number", no_key_answers_with_anothers_number},
     {"two_words_make_a_key", two_words_make_a_key},

@@ -19,7 +19,6 @@ enum {
     CHILDREN = 128,       /* that have not taken over yet; a further one finds counts as they are by then */
     PATIENCE_SECONDS = 5, /* for a child that has not said who it is: that is the first thing it does */
     CELLS_A_PAGE = HL_PAGE_SIZE / HL_CELL_SIZE,
-    POPULATE_WRITE = 23, /* MADV_POPULATE_WRITE, which older libcs do not name and older kernels refuse */
 };
 
 /* Behind it, in the second page, the header as it was; then a bit for each chunk that is kept, in the byte of the page
@@ -408,7 +407,7 @@ int hl_inheritance_take(void (*each_chunk)(void (*see)(const struct hl_lane_chun
     sums = hl_own_memory(size);
     int failed = sums ? 0 : -ENOMEM;
     if (!failed) {
-        madvise(sums, size, POPULATE_WRITE); /* all of it is used */
+        hl_populate(sums, size);
         if (each_chunk) {
             add_inherited();
             each_chunk(add_known);

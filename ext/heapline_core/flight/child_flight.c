@@ -161,7 +161,7 @@ static int make_file(void) {
 /* The child's first pages are there, or it counts in memory. 0 or -errno. */
 static int back_child(void) {
     const off_t from = (off_t)hl_handed.used * HL_PAGE_SIZE, size = CHILD_PAGES * HL_PAGE_SIZE;
-    hl_handed.backed = (uint32_t)hl_handed.used;
+    hl_handed.backed = hl_handed.populated = (uint32_t)hl_handed.used;
     if (child_fd < 0) return 0;
     if (hl_flight_size_allowed(from + size) && !posix_fallocate(child_fd, from, size)) {
         hl_handed.backed += CHILD_PAGES;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "platform/system_call.h"
 #include "state/options.h"
 
 enum { STRING_ARENA_PAGES = 8 };
@@ -58,6 +59,19 @@ static uint64_t page_limit(void) {
     return limit < mapped ? limit : mapped; /* L4 */
 }
 
+/* Pages are filled soon after they are handed out, one behind the other: from these on some at a time are there. */
+static void populate(uint32_t begin, uint32_t end) {
+    enum { AHEAD = 8 };
+    uint32_t populated = __atomic_load_n(&hl_handed.populated, __ATOMIC_RELAXED);
+    const uint32_t backed = __atomic_load_n(&hl_handed.backed, __ATOMIC_RELAXED);
+    if (end <= populated) return;
+    if (begin < populated) begin = populated;
+    end = (end + AHEAD - 1) / AHEAD * AHEAD;
+    if (end > backed) end = backed;
+    if (__atomic_compare_exchange_n(&hl_handed.populated, &populated, end, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        hl_populate(hl_flight_page(begin), (size_t)(end - begin) * HL_PAGE_SIZE);
+}
+
 uint32_t hl_flight_pages(uint32_t count) {
     const uint64_t limit = page_limit();
     const int saved = errno;
@@ -73,6 +87,7 @@ uint32_t hl_flight_pages(uint32_t count) {
     } while (
         !__atomic_compare_exchange_n(&hl_handed.used, &first, first + count, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     show_page_count(first + count);
+    populate((uint32_t)first, (uint32_t)first + count);
     errno = saved;
     return (uint32_t)first;
 refused:

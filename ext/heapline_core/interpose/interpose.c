@@ -600,9 +600,12 @@ HL_EXPORT size_t malloc_usable_size(void *block) {
     if (HL_UNLIKELY(!block)) return 0;
     const size_t kept = hl_load32(&hl_real_kept);
     if (HL_UNLIKELY(!kept)) return usable_as_marked(block);
+    __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
     const size_t word = ((const size_t *)block)[-1];
     if (HL_UNLIKELY(word & HL_CHUNK_MAPPED)) return usable_as_marked(block);
-    return (word & ~(size_t)HL_CHUNK_FLAGS) - sizeof(size_t) - kept;
+    const size_t usable = (word & ~(size_t)HL_CHUNK_FLAGS) - sizeof(size_t) - kept;
+    __builtin_prefetch((const char *)block + usable);
+    return usable;
 }
 
 /* C23. */

@@ -8,6 +8,7 @@
 #include "objects/object_classes.h"
 #include "objects/object_table.h"
 #include "platform/own_memory.h"
+#include "platform/system_call.h"
 
 enum { FEWEST_HASH_BITS = 14, HASH_PROBES = 64 };
 /* Of what was asked for lately: a slot has 16 bytes. */
@@ -140,6 +141,7 @@ static void make_hash_room(void) {
     if (count <= 1u << (hash_bits - 1)) return;
     uint32_t *more = hl_own_memory(2 * bytes);
     if (!more) return;
+    hl_populate(more, 2 * bytes);
     hl_own_memory_return(hash, bytes);
     hl_add_shared(&hl_flight.header->own_bytes, bytes);
     hash = more;
@@ -300,6 +302,7 @@ static void make_room(void) {
     driven_out = 0;
     struct hl_row_slot *slots = hl_own_memory(2 * bytes);
     if (!slots) return;
+    hl_populate(slots, 2 * bytes);
     hl_own_memory_return(rows->slots, bytes);
     hl_add_shared(&hl_flight.header->own_bytes, bytes);
     rows->slots = slots;

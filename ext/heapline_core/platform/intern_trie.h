@@ -21,8 +21,9 @@
 #include "platform/intern_table.h"
 #include "platform/own_memory.h"
 #include "platform/platform.h"
+#include "platform/system_call.h"
 
-enum { HL_TRIE_BITS = 2, HL_TRIE_ROOT_BITS = 14 };
+enum { HL_TRIE_BITS = 2, HL_TRIE_ROOT_BITS = 14, HL_TRIE_POPULATED = 1 << 15 };
 
 struct hl_trie_node {
     uint32_t hash; /* its lower half */
@@ -42,6 +43,14 @@ HL_INLINE int hl_trie_create(struct hl_trie *trie, uint32_t limit) {
     return trie->nodes != NULL;
 }
 
+/* This node is about to be used: of each HL_TRIE_POPULATED bytes the first one brings the others' pages. */
+HL_INLINE struct hl_trie_node *hl_trie_fresh(struct hl_trie *trie, uint32_t number) {
+    struct hl_trie_node *node = &trie->nodes[number];
+    if (HL_UNLIKELY((size_t)number * sizeof(*node) % HL_TRIE_POPULATED < sizeof(*node)))
+        hl_populate(node, HL_TRIE_POPULATED);
+    return node;
+}
+
 /* The number of what equals `key`; 0: there is none, and `add` (NULL: add nothing) had no room for it. */
 HL_INLINE uint32_t hl_trie_find(struct hl_trie *trie, uint64_t hash, const void *key, hl_same_function *same,
                                 hl_add_function *add) {
@@ -50,7 +59,7 @@ HL_INLINE uint32_t hl_trie_find(struct hl_trie *trie, uint64_t hash, const void 
         uint32_t number = __atomic_load_n(link, __ATOMIC_ACQUIRE);
         if (!number) {
             if (!fresh && (!add || !(fresh = add(key)))) return 0;
-            trie->nodes[fresh].hash = (uint32_t)hash;
+            hl_trie_fresh(trie, fresh)->hash = (uint32_t)hash;
             if (__atomic_compare_exchange_n(link, &number, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
         }
         struct hl_trie_node *node = &trie->nodes[number];

@@ -18,6 +18,7 @@
 
 #include "platform/own_memory.h"
 #include "platform/platform.h"
+#include "platform/system_call.h"
 
 struct hl_lossy_slot {
     uint64_t check; /* key ^ hl_lossy_mask(value) */
@@ -43,6 +44,7 @@ HL_INLINE int hl_lossy_create(struct hl_lossy_cache *cache) {
     hl_lossy_destroy(cache);
     cache->slots = hl_own_memory(HL_LOSSY_BYTES);
     cache->shift = 64 - HL_LOSSY_BITS;
+    if (cache->slots) hl_populate(cache->slots, HL_LOSSY_BYTES); /* some hundreds of keys touch all of its pages */
     return cache->slots != NULL;
 }
 

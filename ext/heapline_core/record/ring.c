@@ -58,6 +58,7 @@ static int back(struct part *part, uint32_t end) {
     if (fallocate(fd, 0, part->at + backed, to - backed) &&
         (errno != EOPNOTSUPP || posix_fallocate(fd, part->at + backed, to - backed)))
         return -ENOSPC;
+    if (hl_ring.base) hl_populate(hl_ring.base + part->at + backed, to - backed);
     while (backed < to &&
            !__atomic_compare_exchange_n(&part->backed, &backed, to, 0, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
         ;

@@ -6,10 +6,16 @@
 
 #include "flight/library.h"
 #include "platform/own_memory.h"
+#include "platform/system_call.h"
 #include "state/guard.h"
 #include "vm/native_walk.h"
 
-enum { BUCKETS = 1 << 18, ARENA_WORDS = 1 << 22, HEAD_WORDS = sizeof(struct hl_stack) / sizeof(uint64_t) };
+enum {
+    BUCKETS = 1 << 18,
+    ARENA_WORDS = 1 << 22,
+    POPULATED_WORDS = 1 << 12,
+    HEAD_WORDS = sizeof(struct hl_stack) / sizeof(uint64_t)
+};
 enum { PAGE_BITS = 12, LIBRARY_BITS = 16 };
 
 /* A number is a place in the arena, in words; a bucket holds the last one that was put there. */
@@ -23,7 +29,10 @@ int hl_stack_create(void) {
     buckets = hl_own_memory(BUCKETS * sizeof(*buckets));
     arena = hl_own_memory((size_t)ARENA_WORDS * sizeof(*arena));
     loads = hl_own_memory(HL_STACK_LOADS * sizeof(*loads));
-    return buckets && arena && loads ? hl_unwind_create() : -ENOMEM;
+    if (!buckets || !arena || !loads || hl_unwind_create()) return -ENOMEM;
+    hl_populate(buckets, BUCKETS * sizeof(*buckets)); /* some hundreds of stacks touch all pages of both */
+    hl_populate(hl_unwind_slots, HL_UNWIND_SLOTS * sizeof(*hl_unwind_slots));
+    return 0;
 }
 
 /* ---- walking ---- */
@@ -113,6 +122,7 @@ static uint32_t write_stack(uint32_t hash, const uint64_t *frames, uint32_t coun
     if (__atomic_load_n(&arena_used, __ATOMIC_RELAXED) + need > ARENA_WORDS) return 0;
     const uint32_t number = __atomic_fetch_add(&arena_used, need, __ATOMIC_RELAXED);
     if (number + need > ARENA_WORDS) return 0;
+    if (number % POPULATED_WORDS < need) hl_populate(arena + number, POPULATED_WORDS * sizeof(*arena));
     struct hl_stack *stack = (struct hl_stack *)(arena + number);
     stack->count = count;
     stack->hash = hash;
