@@ -18,10 +18,11 @@ $LIBS = "-ldl -lpthread"
 $libs = ""
 
 $warnflags = "-Wall -Wextra"
-$CFLAGS = "-std=gnu11 -O2 -g -fPIC -fvisibility=hidden -ftls-model=initial-exec"
+$CFLAGS = "-std=gnu11 -O2 -g -fPIC -fvisibility=hidden -ftls-model=initial-exec -fdata-sections"
 $CPPFLAGS = "#{$CPPFLAGS} -D_GNU_SOURCE -DHL_RUBY_VERSION='\"#{RUBY_VERSION[/\A\d+\.\d+/]}\"'"
 $LDFLAGS = ""
-$DLDFLAGS = "-Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,--as-needed"
+# Data by alignment: see HL_PAGE_ALIGNED.
+$DLDFLAGS = "-Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,--as-needed -Wl,--sort-section=alignment"
 
 version_script = File.join(__dir__, "interpose", "libheapline.map")
 $DLDFLAGS += " -Wl,--version-script=#{version_script}" if File.exist?(version_script)

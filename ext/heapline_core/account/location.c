@@ -18,7 +18,7 @@ enum { LANES_AT_MOST_SLOTS = 16, ASKER_BITS = 9 };
 static struct hl_lossy_cache shared;
 
 /* And the one of what asks for memory: return address → whose code that is. */
-static struct hl_lossy_slot asker_slots[1 << ASKER_BITS];
+static struct hl_lossy_slot asker_slots[1 << ASKER_BITS] HL_PAGE_ALIGNED;
 static const struct hl_lossy_cache askers = {asker_slots, 64 - ASKER_BITS};
 
 int hl_location_create(void) {

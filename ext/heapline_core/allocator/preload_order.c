@@ -36,7 +36,7 @@ static void split(const char *list, char *others, char *own, size_t size) {
 }
 
 void hl_preload_withdraw(void) {
-    static char others[LIST_BYTES], own[LIST_BYTES];
+    static char others[LIST_BYTES] HL_PAGE_ALIGNED, own[LIST_BYTES] HL_PAGE_ALIGNED;
     const char *list = getenv(variable);
     if (!list || strlen(list) >= LIST_BYTES) return;
     split(list, others, own, LIST_BYTES);
@@ -48,7 +48,7 @@ void hl_preload_withdraw(void) {
 
 /* Run this very program again. Nothing has happened in it yet but the loading of libraries. */
 static void run_again(void) {
-    static char bytes[ARGUMENT_BYTES], *arguments[ARGUMENTS + 1];
+    static char bytes[ARGUMENT_BYTES] HL_PAGE_ALIGNED, *arguments[ARGUMENTS + 1] HL_PAGE_ALIGNED;
     size_t used = 0, count = 0;
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t got;
@@ -62,7 +62,8 @@ static void run_again(void) {
 }
 
 void hl_preload_put_first(void) {
-    static char others[LIST_BYTES], own[LIST_BYTES], list[2 * LIST_BYTES];
+    static char others[LIST_BYTES] HL_PAGE_ALIGNED, own[LIST_BYTES] HL_PAGE_ALIGNED;
+    static char list[2 * LIST_BYTES] HL_PAGE_ALIGNED;
     const char *given = getenv(variable);
     if (hl_real_first() || !given || strlen(given) >= LIST_BYTES) return;
     split(given, others, own, LIST_BYTES);

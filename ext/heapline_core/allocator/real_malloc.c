@@ -12,7 +12,7 @@
 #define HL_DEFINE(type, name, parameters, arguments) HL_HOT type(*hl_real_##name) parameters;
 HL_FAMILY(HL_DEFINE)
 #undef HL_DEFINE
-char hl_boot_arena[HL_BOOT_BYTES] __attribute__((aligned(16)));
+char hl_boot_arena[HL_BOOT_BYTES] HL_PAGE_ALIGNED;
 static size_t boot_used;
 uint32_t hl_real_chunked;
 size_t hl_real_tried;

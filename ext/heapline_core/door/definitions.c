@@ -10,7 +10,7 @@
 #include "platform/platform.h"
 
 enum { PLACES = 256, MOST = PLACES / 2 };
-static struct hl_definition definitions[PLACES];
+static struct hl_definition definitions[PLACES] HL_PAGE_ALIGNED;
 static uint32_t definition_count;
 
 /* By a name's first letter: which second letters there are. Most names of a program end here. */

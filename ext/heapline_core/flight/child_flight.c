@@ -18,7 +18,7 @@ enum { CHILD_PAGES = 24 }; /* that it begins with: most need no more */
 static int child_fd = -1;
 static char *child_memory;
 static int rests;
-static struct hl_page_set in_place; /* while it rests, and all pages from parents_end on */
+static struct hl_page_set in_place HL_PAGE_ALIGNED; /* while it rests, and all pages from parents_end on */
 static uint32_t parents_end;
 static int parents_fd = -1;
 static struct hl_file_identity parents_file;

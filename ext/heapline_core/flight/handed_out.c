@@ -11,7 +11,7 @@
 
 enum { STRING_ARENA_PAGES = 8 };
 
-struct hl_handed_out hl_handed;
+struct hl_handed_out hl_handed HL_PAGE_ALIGNED;
 
 void hl_flight_keep_in_core(uint32_t begin, uint32_t end) {
     if (hl_options.core && hl_flight.base && end > begin)

@@ -31,7 +31,7 @@ int (*hl_library_index)(void *address, struct hl_index_entry *entry) = linkers_i
 
 /* By link_map. */
 enum { KNOWN_BITS = 8 };
-static struct hl_lossy_slot known_slots[1 << KNOWN_BITS];
+static struct hl_lossy_slot known_slots[1 << KNOWN_BITS] HL_PAGE_ALIGNED;
 static const struct hl_lossy_cache known = {known_slots, 64 - KNOWN_BITS};
 static uint32_t epoch; /* how many libraries went */
 
@@ -40,7 +40,7 @@ static const struct link_map *last_at_start;
 
 /* The link_maps that are watched, by address, for ever: one too many costs a look, none may be missing. */
 enum { WATCHED = 1024 };
-static const void *watched[WATCHED];
+static const void *watched[WATCHED] HL_PAGE_ALIGNED;
 static uint32_t unwatched; /* there was no room: any watched block may be one */
 
 /* ---- the linker's list ---- */
@@ -160,7 +160,7 @@ static const struct link_map *nearest(uintptr_t address, struct link_map *copy) 
 
 /* What was found before; a place is never used again. */
 enum { KEPT = 2048 };
-static struct hl_loaded kept[KEPT];
+static struct hl_loaded kept[KEPT] HL_PAGE_ALIGNED;
 static uint32_t kept_count;
 
 static int find_kept(uintptr_t address, struct hl_loaded *found) {

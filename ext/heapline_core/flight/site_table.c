@@ -340,8 +340,8 @@ int hl_site_table_create(uint32_t limit_asked) {
         !create_names(&libraries, HL_LIBRARY_DIRECTORY_PAGE, library_limit, &header->library_count) ||
         !create_names(&tags, HL_TAG_DIRECTORY_PAGE, tag_limit, &header->tag_count))
         return -ENOMEM;
-    hl_populate(strings.trie.roots, sizeof(strings.trie.roots));
-    hl_populate(sites.trie.roots, sizeof(sites.trie.roots));
+    hl_populate(strings.trie.roots, HL_TRIE_ROOT_BYTES);
+    hl_populate(sites.trie.roots, HL_TRIE_ROOT_BYTES);
     header->site_limit = limit;
     header->site_count = sites.certain = HL_SITE_FIRST;
     if (ensure_record_page(0)) return -ENOSPC;

@@ -27,8 +27,8 @@ struct search {
     uint32_t running; /* 0 also in a child that was forked meanwhile: the search is its parent's */
 };
 
-static char asked[PATH_BYTES]; /* HEAPLINE_LEAKS */
-static struct search at_end, on_request;
+static char asked[PATH_BYTES] HL_PAGE_ALIGNED; /* HEAPLINE_LEAKS */
+static struct search at_end HL_PAGE_ALIGNED, on_request HL_PAGE_ALIGNED;
 /* The byte of this process's file .begun: '1' says that a search was tried, and failed. NULL: it cannot be said. */
 static volatile char *has_tried;
 static uint32_t forked_at; /* the first tick of birth of a forked child; 0: it is none */

@@ -375,8 +375,8 @@ static void write_all(struct hl_json *json, struct report *report, const struct 
 
 int hl_leak_report(int fd, const struct hl_graph *graph, const struct hl_roots *roots, const struct hl_leak_wish *wish,
                    const struct hl_leak_figures *figures) {
-    static struct hl_json json;
-    static struct report report; /* large; a copy makes one */
+    static struct hl_json json HL_PAGE_ALIGNED;
+    static struct report report HL_PAGE_ALIGNED; /* large; a copy makes one */
     report.graph = graph;
     report.roots = roots;
     report.wish = wish;

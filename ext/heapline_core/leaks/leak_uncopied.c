@@ -29,7 +29,7 @@ static int open_of(int pid, const char *name) {
 
 /* In memory that is there already, as nothing must be mapped yet. */
 static void each_line(int fd, void (*each)(struct source *source, const char *line), struct source *source) {
-    static char text[TEXT_BYTES];
+    static char text[TEXT_BYTES] HL_PAGE_ALIGNED;
     size_t length = 0;
     ssize_t got;
     while (fd >= 0 && (got = read(fd, text + length, sizeof(text) - 1 - length)) > 0) {

@@ -32,7 +32,7 @@ static struct {
     uint64_t what; /* 0: it was withdrawn */
     pid_t pid;
     int begun; /* it is carried out at this moment */
-} wish;
+} wish HL_PAGE_ALIGNED;
 
 /* ---- at the safe point ---- */
 

@@ -12,7 +12,7 @@
 #include "platform/text.h"
 #include "state/options.h"
 
-static char command[HL_OWN_COMMAND]; /* HEAPLINE_REPORTER, split in place at its unit separators */
+static char command[HL_OWN_COMMAND] HL_PAGE_ALIGNED; /* HEAPLINE_REPORTER, split in place at its unit separators */
 static struct stat first_stderr;
 static int stderr_known, done;
 

@@ -31,7 +31,7 @@ enum { RESTART = 512, RESTART_NO_INTERRUPT = 513, RESTART_BLOCK = 516 };
 
 /* Used by the thread that enters, addressed by name below. */
 struct user_regs_struct hl_visit_registers HL_HIDDEN;
-static char stack[STACK_BYTES] __attribute__((aligned(64)));
+static char stack[STACK_BYTES] HL_PAGE_ALIGNED;
 
 void hl_visit(void) HL_HIDDEN __attribute__((used));
 extern const char hl_visit_enter[] HL_HIDDEN, hl_visit_end[] HL_HIDDEN;

@@ -19,7 +19,7 @@ struct identity {
     uint32_t site, class_index;
 };
 
-struct hl_object_rows hl_object_rows;
+struct hl_object_rows hl_object_rows HL_PAGE_ALIGNED;
 static uint32_t *hash; /* open addressing: numbers of rows; twice as many slots as rows, at least */
 static uint32_t hash_bits;
 static struct identity *identities; /* by row; site 0: given back, class_index is the next one given back */

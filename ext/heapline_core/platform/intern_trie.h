@@ -16,7 +16,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "platform/intern_table.h"
 #include "platform/own_memory.h"
@@ -30,17 +29,17 @@ struct hl_trie_node {
     uint32_t next[1 << HL_TRIE_BITS];
 };
 
-/* One that lies in zeroed memory is empty, but for its nodes. */
 struct hl_trie {
-    struct hl_trie_node *nodes; /* by number */
-    uint32_t roots[1 << HL_TRIE_ROOT_BITS];
+    uint32_t *roots;            /* by the hash's first bits */
+    struct hl_trie_node *nodes; /* by number; behind the roots */
 };
+static const size_t HL_TRIE_ROOT_BYTES = sizeof(uint32_t) << HL_TRIE_ROOT_BITS;
 
 /* An empty one for numbers below `limit`; 0 where there is no memory. */
 HL_INLINE int hl_trie_create(struct hl_trie *trie, uint32_t limit) {
-    if (trie->nodes) memset(trie->roots, 0, sizeof(trie->roots));
-    trie->nodes = hl_own_memory((size_t)limit * sizeof(*trie->nodes));
-    return trie->nodes != NULL;
+    trie->roots = hl_own_memory(HL_TRIE_ROOT_BYTES + (size_t)limit * sizeof(*trie->nodes));
+    if (trie->roots) trie->nodes = (struct hl_trie_node *)(trie->roots + (1 << HL_TRIE_ROOT_BITS));
+    return trie->roots != NULL;
 }
 
 /* This node is about to be used: of each HL_TRIE_POPULATED bytes the first one brings the others' pages. */

@@ -10,7 +10,7 @@
 
 enum { RANGES = 4096, SHARE = 64, SHARE_LEAST = 4 << 20, PIECES = 1 << 18, PAGE = 4096 };
 
-static struct hl_own_range list[RANGES];
+static struct hl_own_range list[RANGES] HL_PAGE_ALIGNED;
 static uint32_t used; /* ranges from here on were never used */
 
 static void note(uintptr_t begin, uintptr_t end) {
@@ -42,7 +42,8 @@ void *hl_own_memory(size_t size) {
 /* Another thread may get the same addresses from the kernel once they are unmapped: out of the list before. */
 void hl_own_memory_return(void *memory, size_t size) {
     const uintptr_t begin = (uintptr_t)memory;
-    for (uint32_t i = 0; i < RANGES; i++) {
+    const uint32_t ranges = __atomic_load_n(&used, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < ranges; i++) {
         if (__atomic_load_n(&list[i].begin, __ATOMIC_RELAXED) != begin) continue;
         __atomic_store_n(&list[i].end, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&list[i].begin, 0, __ATOMIC_RELAXED);

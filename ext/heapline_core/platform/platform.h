@@ -28,6 +28,9 @@
 /* Of the processor's caches, in bytes; and to begin with one. */
 #define HL_CACHE_LINE 64
 #define HL_LINE_ALIGNED __attribute__((aligned(HL_CACHE_LINE)))
+/* Of what takes pages of its own. The linker puts the strictest alignment first, so that the small words which are left
+ * lie in two or three pages: a forked child takes a fault for each page that it writes. */
+#define HL_PAGE_ALIGNED __attribute__((aligned(4096)))
 
 /* One TLS access is one load relative to the thread pointer; the object must then be loaded at start-up. */
 #define HL_THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))

@@ -15,7 +15,7 @@ _Static_assert(HL_BIRTH_MASK < 1u << (64 - TICK_SHIFT), "TICK_SHIFT");
 
 HL_HOT uint64_t hl_epochs;
 HL_HOT uint32_t hl_birth_baseline;
-struct hl_beginning hl_births_recent[RECENT];
+struct hl_beginning hl_births_recent[RECENT] HL_PAGE_ALIGNED;
 static struct hl_beginning *coarse;
 uint64_t hl_birth_state;
 static uint64_t began_ms; /* the first tick; 0: none yet */

@@ -61,7 +61,7 @@ static struct {
     size_t frame_bytes;
     const struct told *frame_told; /* that is compared */
     const struct read *frame_read;
-} look;
+} look HL_PAGE_ALIGNED;
 
 enum outcome { NOTHING, AGREES, DISAGREES };
 
@@ -73,7 +73,7 @@ enum { CHUNK = 512, CHUNKS = 16 };
 static struct chunk {
     uintptr_t at; /* 0: none */
     char bytes[CHUNK];
-} chunks[CHUNKS];
+} chunks[CHUNKS] HL_PAGE_ALIGNED;
 
 /* The chunk that begins there; NULL where nothing can be read. */
 static const char *chunk_at(uintptr_t at) {
