@@ -223,9 +223,19 @@ static uint32_t found(struct search *search, int loading, uint32_t site) {
     return site;
 }
 
+static uint32_t lines_expected;
+
+/* The first one is met: hundreds follow. A program that is not Ruby needs no such memory. */
+HL_COLD static void expect_lines(void) {
+    __atomic_store_n(&lines_expected, 1, __ATOMIC_RELAXED);
+    hl_lossy_populate(&shared);
+    hl_site_table_expect_lines();
+}
+
 /* The site of the search's frame, through the shared cache; 0 where the frame cannot be told. */
 static uint32_t look(struct search *search) {
     const struct hl_frame frame = search->frame;
+    if (HL_UNLIKELY(!hl_load32(&lines_expected))) expect_lines();
     const int requires = frame.frame && !search->called && hl_ruby_calls_require(&search->lane->ecs, frame),
               loading = requires || (frame.frame && hl_ruby_is_loading(frame));
     const uint64_t pc = search->pc | (loading ? HL_LOCATION_LOADING : 0);

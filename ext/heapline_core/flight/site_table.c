@@ -340,13 +340,16 @@ int hl_site_table_create(uint32_t limit_asked) {
         !create_names(&libraries, HL_LIBRARY_DIRECTORY_PAGE, library_limit, &header->library_count) ||
         !create_names(&tags, HL_TAG_DIRECTORY_PAGE, tag_limit, &header->tag_count))
         return -ENOMEM;
-    hl_populate(strings.trie.roots, HL_TRIE_ROOT_BYTES);
-    hl_populate(sites.trie.roots, HL_TRIE_ROOT_BYTES);
     header->site_limit = limit;
     header->site_count = sites.certain = HL_SITE_FIRST;
     if (ensure_record_page(0)) return -ENOSPC;
     for (uint32_t site = HL_SITE_OTHER; site < HL_SITE_FIRST; site++) hl_site_record(site)->ready = 1;
     return 0;
+}
+
+void hl_site_table_expect_lines(void) {
+    hl_populate(strings.trie.roots, HL_TRIE_ROOT_BYTES);
+    hl_populate(sites.trie.roots, HL_TRIE_ROOT_BYTES);
 }
 
 /* The numbers first: who took one of these and adds no more has added it. */

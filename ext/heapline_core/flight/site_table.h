@@ -39,6 +39,8 @@ typedef size_t hl_site_namer(void *context, char *label, uint32_t *symbol_offset
 /* `limit` of sites: from HL_SITES_LEAST to HL_SITES_MAX, which stands for any other number. 0 or -errno. */
 enum { HL_SITES_LEAST = 64 };
 int hl_site_table_create(uint32_t limit);
+/* Hundreds of sites come soon. */
+void hl_site_table_expect_lines(void);
 
 /* The site's number; a new one is added. */
 uint32_t hl_site_find(const struct hl_site_key *key, hl_site_namer *namer, void *context);

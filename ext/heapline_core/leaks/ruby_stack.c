@@ -21,7 +21,9 @@ int hl_ruby_stack_create(void) {
     frames = hl_own_memory(FRAMES * sizeof(*frames));
     const int created =
         nodes && frames && hl_lossy_create(&by_pc) && hl_intern_create(&node_slots) && hl_intern_create(&frame_slots);
-    return created ? 0 : -ENOMEM;
+    if (!created) return -ENOMEM;
+    hl_lossy_populate(&by_pc);
+    return 0;
 }
 
 const struct hl_ruby_node *hl_ruby_node(uint32_t number) {

@@ -44,8 +44,12 @@ HL_INLINE int hl_lossy_create(struct hl_lossy_cache *cache) {
     hl_lossy_destroy(cache);
     cache->slots = hl_own_memory(HL_LOSSY_BYTES);
     cache->shift = 64 - HL_LOSSY_BITS;
-    if (cache->slots) hl_populate(cache->slots, HL_LOSSY_BYTES); /* some hundreds of keys touch all of its pages */
     return cache->slots != NULL;
+}
+
+/* It is about to be used: some hundreds of keys touch all of its pages. */
+HL_INLINE void hl_lossy_populate(const struct hl_lossy_cache *cache) {
+    hl_populate(cache->slots, HL_LOSSY_BYTES);
 }
 
 /* Each bit of a word changes about half of its mask's; no two words have the same. */

@@ -24,7 +24,9 @@ void hl_call_frames_destroy(void) {
 
 int hl_call_frames_create(void) {
     nameless = hl_tree_note("(a line for which there was no room)");
-    return hl_lossy_create(&hl_call_known) && hl_lossy_create(&owned) ? 0 : -ENOMEM;
+    if (!hl_lossy_create(&hl_call_known) || !hl_lossy_create(&owned)) return -ENOMEM;
+    hl_lossy_populate(&hl_call_known);
+    return 0;
 }
 
 /* ---- Ruby frames ---- */
