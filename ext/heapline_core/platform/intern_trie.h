@@ -32,21 +32,26 @@ struct hl_trie_node {
 struct hl_trie {
     uint32_t *roots;            /* by the hash's first bits */
     struct hl_trie_node *nodes; /* by number; behind the roots */
+    uint32_t limit;             /* of the numbers */
 };
 static const size_t HL_TRIE_ROOT_BYTES = sizeof(uint32_t) << HL_TRIE_ROOT_BITS;
 
 /* An empty one for numbers below `limit`; 0 where there is no memory. */
 HL_INLINE int hl_trie_create(struct hl_trie *trie, uint32_t limit) {
     trie->roots = hl_own_memory(HL_TRIE_ROOT_BYTES + (size_t)limit * sizeof(*trie->nodes));
-    if (trie->roots) trie->nodes = (struct hl_trie_node *)(trie->roots + (1 << HL_TRIE_ROOT_BITS));
-    return trie->roots != NULL;
+    if (!trie->roots) return 0;
+    trie->nodes = (struct hl_trie_node *)(trie->roots + (1 << HL_TRIE_ROOT_BITS));
+    trie->limit = limit;
+    return 1;
 }
 
 /* This node is about to be used: of each HL_TRIE_POPULATED bytes the first one brings the others' pages. */
-HL_INLINE struct hl_trie_node *hl_trie_fresh(struct hl_trie *trie, uint32_t number) {
+HL_INLINE struct hl_trie_node *hl_trie_fresh(const struct hl_trie *trie, uint32_t number) {
     struct hl_trie_node *node = &trie->nodes[number];
-    if (HL_UNLIKELY((size_t)number * sizeof(*node) % HL_TRIE_POPULATED < sizeof(*node)))
-        hl_populate(node, HL_TRIE_POPULATED);
+    const size_t behind = (size_t)number * sizeof(*node) % HL_TRIE_POPULATED;
+    const size_t left = (size_t)(trie->limit - number) * sizeof(*node) + behind;
+    if (HL_UNLIKELY(behind < sizeof(*node)))
+        hl_populate((const char *)node - behind, left < HL_TRIE_POPULATED ? left : HL_TRIE_POPULATED);
     return node;
 }
 

@@ -18,7 +18,9 @@ static void note(uintptr_t begin, uintptr_t end) {
         uintptr_t none = 0;
         if (!__atomic_compare_exchange_n(&list[i].begin, &none, begin, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) continue;
         __atomic_store_n(&list[i].end, end, __ATOMIC_RELAXED);
-        if (i >= __atomic_load_n(&used, __ATOMIC_RELAXED)) __atomic_store_n(&used, i + 1, __ATOMIC_RELAXED);
+        uint32_t known = __atomic_load_n(&used, __ATOMIC_RELAXED);
+        while (known <= i && !__atomic_compare_exchange_n(&used, &known, i + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            ;
         return;
     }
 }

@@ -122,7 +122,8 @@ static uint32_t write_stack(uint32_t hash, const uint64_t *frames, uint32_t coun
     if (__atomic_load_n(&arena_used, __ATOMIC_RELAXED) + need > ARENA_WORDS) return 0;
     const uint32_t number = __atomic_fetch_add(&arena_used, need, __ATOMIC_RELAXED);
     if (number + need > ARENA_WORDS) return 0;
-    if (number % POPULATED_WORDS < need) hl_populate(arena + number, POPULATED_WORDS * sizeof(*arena));
+    const uint32_t begun = (number + need) % POPULATED_WORDS; /* of the words to be populated next */
+    if (begun && begun <= need) hl_populate(arena + number + need - begun, POPULATED_WORDS * sizeof(*arena));
     struct hl_stack *stack = (struct hl_stack *)(arena + number);
     stack->count = count;
     stack->hash = hash;
