@@ -5,6 +5,7 @@
 
 #include "account/inheritance.h"
 #include "platform/own_memory.h"
+#include "platform/system_call.h"
 #include "state/guard.h"
 
 /* ---- chunks ---- */
@@ -171,6 +172,13 @@ static void bring(struct hl_lane_counts *counts, uint32_t entries) {
     }
 }
 
+/* Where as many sites as the smaller table has come to lie, if their numbers follow each other; bounded (M2). */
+static void populate(struct hl_index *index, uint32_t used) {
+    enum { MOST = 1 << 18 };
+    const size_t bytes = index_bytes(used);
+    hl_populate(index, bytes < MOST ? bytes : MOST);
+}
+
 /* Room for one site more; 0 where there is none. At three quarters a table of twice the size begins; it has all of this
  * one before it is as full itself. */
 static int make_room(struct hl_lane_counts *counts) {
@@ -182,6 +190,7 @@ static int make_room(struct hl_lane_counts *counts) {
     if (!larger) return index->used + 1 < entries;
     hl_add_shared(&hl_flight.header->own_bytes, index_bytes(entries));
     begin_index(larger, 2 * entries);
+    populate(larger, index->used);
     counts->brought = 0;
     counts->former = index;
     __atomic_store_n(&counts->index, larger, __ATOMIC_RELEASE);
