@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "comparison"
+require_relative "../terminal/display_width"
 require_relative "../terminal/output"
 require_relative "../objects/class_rows"
 require_relative "../table/selection"
@@ -32,17 +33,21 @@ module Heapline
 
       def sides(comparison)
         { "before" => comparison.before, "after " => comparison.after }.flat_map do |name, snapshot|
-          parts = ["#{name}  #{command(snapshot)}", snapshot.pid && "pid #{snapshot.pid}", time(snapshot),
-                   "live #{Units.bytes(snapshot.live_bytes)}"]
-          parts << "#{Units.count(snapshot.live_blocks)} blocks" if snapshot.live_blocks.positive?
-          @terminal.wrap(parts.compact, indent: "        ").map { |line| "  #{line}" }
+          first, *rest = side(snapshot).compact
+          @terminal.wrap(["#{name}  #{first}", *rest], indent: "        ").map { |line| "  #{line}" }
         end
       end
 
+      # A JSON report may have been written without its command.
+      def side(snapshot)
+        [snapshot.command && command(snapshot), snapshot.pid && "pid #{snapshot.pid}", time(snapshot),
+         "live #{Units.bytes(snapshot.live_bytes)}",
+         snapshot.live_blocks.positive? ? "#{Units.count(snapshot.live_blocks)} blocks" : nil]
+      end
+
       def command(snapshot)
-        text = @terminal.inert(snapshot.command&.join(" "))
-        limit = @terminal.width / 2
-        text.length > limit ? text[0, limit] + @terminal.sign("…") : text
+        Terminal::DisplayWidth.first(@terminal.inert(snapshot.command.join(" ")), @terminal.width / 2,
+                                     sign: @terminal.sign("…"))
       end
 
       def time(snapshot)

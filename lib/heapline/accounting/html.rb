@@ -34,7 +34,7 @@ module Heapline
       private
 
       def title(snapshot)
-        snapshot ? "#{snapshot.command&.join(" ")} · pid #{snapshot.pid}" : "growth"
+        snapshot ? [snapshot.command&.join(" "), "pid #{snapshot.pid}"].compact.join(" · ") : "growth"
       end
     end
 

@@ -38,7 +38,7 @@ module Heapline
         @stacks = Stacks.new
         @places = {}
         profiles = profiles(PROFILES, snapshot) + (snapshot.objects ? profiles(OBJECTS, snapshot.objects) : [])
-        name = "#{text(snapshot.command&.join(" "))} (pid #{snapshot.pid})"
+        name = [snapshot.command && text(snapshot.command.join(" ")), "(pid #{snapshot.pid})"].compact.join(" ")
         { "$schema": SCHEMA, exporter: "heapline #{VERSION}", name: name, activeProfileIndex: 0,
           shared: { frames: frames }, profiles: profiles }
       end

@@ -5,6 +5,7 @@ require_relative "memory_lines"
 require_relative "../command/next_steps"
 require_relative "../objects/lines"
 require_relative "../table/grid"
+require_relative "../terminal/display_width"
 
 module Heapline
   module Accounting
@@ -94,9 +95,8 @@ module Heapline
       def command(snapshot)
         return unless snapshot.command
 
-        text = @terminal.inert(snapshot.command.join(" "))
-        limit = @terminal.width - 14
-        text.length > limit ? text[0, limit] + @terminal.sign("…") : text
+        Terminal::DisplayWidth.first(@terminal.inert(snapshot.command.join(" ")), @terminal.width - 13,
+                                     sign: @terminal.sign("…"))
       end
 
       def pid(snapshot)

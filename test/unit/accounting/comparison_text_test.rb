@@ -41,6 +41,16 @@ module Heapline
         refute_match(/same.rb/, text)
       end
 
+      def test_a_report_without_its_command
+        assert_match(/^  before  pid 4711 · 2027-01-1/, render(before.with(command: nil), after))
+      end
+
+      def test_a_long_command_is_cut_at_half_the_width
+        long = before.with(command: ["ruby", "日本" * 40])
+        assert_match(/^  before  ruby (日本)+日?… · pid 4711/, render(long, after, columns: "100"))
+        assert_operator Terminal::DisplayWidth.of(render(long, after, columns: "100")[/ruby .*…/]), :<=, 50
+      end
+
       def test_two_processes
         assert_match(/two processes: paths are compared across deploys$/, render(before, after.with(pid: 4712)))
       end
