@@ -21,8 +21,11 @@ $warnflags = "-Wall -Wextra"
 $CFLAGS = "-std=gnu11 -O2 -g -fPIC -fvisibility=hidden -ftls-model=initial-exec -fdata-sections"
 $CPPFLAGS = "#{$CPPFLAGS} -D_GNU_SOURCE -DHL_RUBY_VERSION='\"#{RUBY_VERSION[/\A\d+\.\d+/]}\"'"
 $LDFLAGS = ""
-# Data by alignment: see HL_PAGE_ALIGNED.
-$DLDFLAGS = "-Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,--as-needed -Wl,--sort-section=alignment"
+$DLDFLAGS = "-Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro -Wl,-z,defs -Wl,--as-needed"
+
+# Data by alignment (HL_PAGE_ALIGNED): GNU's linker and LLVM's know how, gold does not.
+by_alignment = "-Wl,--sort-section=alignment"
+$DLDFLAGS += " #{by_alignment}" if try_ldflags(by_alignment)
 
 version_script = File.join(__dir__, "interpose", "libheapline.map")
 $DLDFLAGS += " -Wl,--version-script=#{version_script}" if File.exist?(version_script)

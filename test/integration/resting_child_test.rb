@@ -10,10 +10,11 @@ require "support/flight_run"
 class RestingChildTest < Minitest::Test
   include FlightRun
 
-  # The first line of each program: 12,900 lines of others, and whether this process rests. Its file is not asked.
+  # The first line of each program: 51,600 lines of others, so that a child rests for 20 ms of its own time even where
+  # page faults are slow, and whether this process rests. Its file is not asked.
   MANY = <<~'RUBY'.tr("\n", ";").sub(/;\z/, "\n")
     code = "->(a) {\n#{"  a * 2000\n" * 128}}"
-    100.times { |n| RubyVM::InstructionSequence.compile(code, "/app/#{n}.rb").eval.call("s") }
+    400.times { |n| RubyVM::InstructionSequence.compile(code, "/app/#{n}.rb").eval.call("s") }
     rests = -> { IO.binread(Dir["#{ENV["HEAPLINE_DIR"]}/#{$$}-*.flight"].first, 4, 16) == "\5\0\0\0" }
   RUBY
 
@@ -43,7 +44,7 @@ class RestingChildTest < Minitest::Test
     assert_nil site_at(child, 11)
     assert_planted(30, 30 * 30_001, site_at(parent, 11), :live_bytes)
     others = [parent, child].map { |snapshot| snapshot.select { |site| site.location.path.to_s.start_with?("/app/") } }
-    assert_equal [12_900, 12_900], others.map(&:size)
+    assert_equal [51_600, 51_600], others.map(&:size)
     assert_equal others.first.sum(&:allocations), others.last.sum(&:allocations)
     assert_equal [parent.pid, :fork, {}], [child.forked_from, child.baseline_kind, child.failures]
   end
@@ -107,7 +108,7 @@ class RestingChildTest < Minitest::Test
     assert_equal ["[true, false]", ""], [run.output, run.error]
     child = run.snapshots.last
     assert_includes 20_000..20_100, site_at(child, 7).since_allocations
-    assert_equal(12_900, child.count { |site| site.location.path.to_s.start_with?("/app/") })
+    assert_equal(51_600, child.count { |site| site.location.path.to_s.start_with?("/app/") })
     assert_empty child.failures
   end
 
