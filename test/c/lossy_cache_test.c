@@ -73,6 +73,22 @@ static void all_its_pages_come_at_once(void) {
     CHECK_EQUAL(errno, 7);
 }
 
+/* From the first byte of a stretch on, once, and no page behind the memory's end. */
+static void what_is_filled_in_order_comes_a_stretch_at_a_time(void) {
+    enum { PAGE = 4096, STRETCH = HL_POPULATED_BYTES, PAGES = 20, END = 10 * PAGE };
+    unsigned char there[PAGES];
+    char *memory = hl_own_memory(PAGES * PAGE);
+    begin();
+    const int known = !madvise(cache.slots, PAGE, 23);
+    hl_populate_ahead(memory, END, 0, 100);
+    hl_populate_ahead(memory, END, 100, STRETCH - 100);
+    CHECK_EQUAL(mincore(memory, PAGES * PAGE, there), 0);
+    for (int i = 0; i < PAGES; i++) CHECK_EQUAL(there[i] & 1, known && i < STRETCH / PAGE);
+    hl_populate_ahead(memory, END, STRETCH - 50, 100);
+    CHECK_EQUAL(mincore(memory, PAGES * PAGE, there), 0);
+    for (int i = 0; i < PAGES; i++) CHECK_EQUAL(there[i] & 1, known && i < END / PAGE);
+}
+
 static void keep_and_find(unsigned number) {
     uint32_t random = number * 2654435761u + 1;
     unsigned wrong = 0;
@@ -104,6 +120,7 @@ static void two_words_make_a_key(void) {
 static const struct check_test tests[] = {
     {"what_was_kept_last_is_found_under_its_epoch_alone", what_was_kept_last_is_found_under_its_epoch_alone},
     {"all_its_pages_come_at_once", all_its_pages_come_at_once},
+    {"what_is_filled_in_order_comes_a_stretch_at_a_time", what_is_filled_in_order_comes_a_stretch_at_a_time},
     {"words_of_two_entries_answer_nobody", words_of_two_entries_answer_nobody},
     {"no_key_answers_with_anothers_number", no_key_answers_with_anothers_number},
     {"two_words_make_a_key", two_words_make_a_key},

@@ -5,7 +5,6 @@
 
 #include "account/inheritance.h"
 #include "platform/own_memory.h"
-#include "platform/system_call.h"
 #include "state/guard.h"
 
 /* ---- chunks ---- */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "platform/system_call.h"
+#include "platform/own_memory.h"
 #include "state/options.h"
 
 enum { STRING_ARENA_PAGES = 8 };
@@ -59,7 +59,7 @@ static uint64_t page_limit(void) {
     return limit < mapped ? limit : mapped; /* L4 */
 }
 
-/* Pages are filled soon after they are handed out, one behind the other: from these on some at a time are there. */
+/* Of the pages handed out, and of some that come next: each is filled soon. */
 static void populate(uint32_t begin, uint32_t end) {
     enum { AHEAD = 8 };
     uint32_t populated = __atomic_load_n(&hl_handed.populated, __ATOMIC_RELAXED);

@@ -59,7 +59,7 @@ HL_INLINE size_t hl_page_set_bytes(uint32_t end) {
 struct hl_handed_out {
     uint64_t used;                     /* as the header's page_count, which others may write (L4) */
     uint32_t backed;                   /* the file's pages below this number are backed (L1) */
-    uint32_t populated;                /* those from its beginning on were asked for at once; 0: none */
+    uint32_t populated;                /* pages below this number need not be made any more */
     uint32_t vacant_from, vacant_end;  /* in a child: where there may be pages for its lanes */
     uint64_t string_arena;             /* first page << 32 | bytes used */
     struct hl_page_set counts;         /* in which this process or one before it had counts */

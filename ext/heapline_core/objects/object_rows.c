@@ -8,7 +8,6 @@
 #include "objects/object_classes.h"
 #include "objects/object_table.h"
 #include "platform/own_memory.h"
-#include "platform/system_call.h"
 
 enum { FEWEST_HASH_BITS = 14, HASH_PROBES = 64 };
 /* Of what was asked for lately: a slot has 16 bytes. */

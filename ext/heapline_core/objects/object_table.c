@@ -5,10 +5,9 @@
 
 #include "flight/flight.h"
 #include "platform/own_memory.h"
-#include "platform/system_call.h"
 
 /* Regions are cut from arenas: 4 MiB of object heap each, 256 GiB in all. */
-enum { ARENA_REGIONS = 64, ARENAS = 1 << 16, POPULATED_REGIONS = 4 };
+enum { ARENA_REGIONS = 64, ARENAS = 1 << 16 };
 
 struct hl_object_table hl_object_table;
 static char **arenas;
@@ -41,8 +40,8 @@ static struct hl_object_region *fresh(void) {
     if (arena >= ARENAS) return NULL;
     if (!arenas[arena] && !(arenas[arena] = hl_own_memory(ARENA_REGIONS * table->region_bytes))) return NULL;
     hl_add_shared(&hl_flight.header->own_bytes, table->region_bytes);
-    if (table->regions % POPULATED_REGIONS == 0)
-        hl_populate(region_number(table->regions), POPULATED_REGIONS * table->region_bytes);
+    hl_populate_ahead(arenas[arena], ARENA_REGIONS * table->region_bytes,
+                      table->regions % ARENA_REGIONS * table->region_bytes, table->region_bytes);
     return region_number(table->regions++);
 }
 

@@ -20,9 +20,8 @@
 #include "platform/intern_table.h"
 #include "platform/own_memory.h"
 #include "platform/platform.h"
-#include "platform/system_call.h"
 
-enum { HL_TRIE_BITS = 2, HL_TRIE_ROOT_BITS = 14, HL_TRIE_POPULATED = 1 << 15 };
+enum { HL_TRIE_BITS = 2, HL_TRIE_ROOT_BITS = 14 };
 
 struct hl_trie_node {
     uint32_t hash; /* its lower half */
@@ -45,16 +44,6 @@ HL_INLINE int hl_trie_create(struct hl_trie *trie, uint32_t limit) {
     return 1;
 }
 
-/* This node is about to be used: of each HL_TRIE_POPULATED bytes the first one brings the others' pages. */
-HL_INLINE struct hl_trie_node *hl_trie_fresh(const struct hl_trie *trie, uint32_t number) {
-    struct hl_trie_node *node = &trie->nodes[number];
-    const size_t behind = (size_t)number * sizeof(*node) % HL_TRIE_POPULATED;
-    const size_t left = (size_t)(trie->limit - number) * sizeof(*node) + behind;
-    if (HL_UNLIKELY(behind < sizeof(*node)))
-        hl_populate((const char *)node - behind, left < HL_TRIE_POPULATED ? left : HL_TRIE_POPULATED);
-    return node;
-}
-
 /* The number of what equals `key`; 0: there is none, and `add` (NULL: add nothing) had no room for it. */
 HL_INLINE uint32_t hl_trie_find(struct hl_trie *trie, uint64_t hash, const void *key, hl_same_function *same,
                                 hl_add_function *add) {
@@ -63,7 +52,9 @@ HL_INLINE uint32_t hl_trie_find(struct hl_trie *trie, uint64_t hash, const void 
         uint32_t number = __atomic_load_n(link, __ATOMIC_ACQUIRE);
         if (!number) {
             if (!fresh && (!add || !(fresh = add(key)))) return 0;
-            hl_trie_fresh(trie, fresh)->hash = (uint32_t)hash;
+            hl_populate_ahead(trie->nodes, trie->limit * sizeof(*trie->nodes), fresh * sizeof(*trie->nodes),
+                              sizeof(*trie->nodes));
+            trie->nodes[fresh].hash = (uint32_t)hash;
             if (__atomic_compare_exchange_n(link, &number, fresh, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return fresh;
         }
         struct hl_trie_node *node = &trie->nodes[number];

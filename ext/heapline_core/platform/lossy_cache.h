@@ -18,7 +18,6 @@
 
 #include "platform/own_memory.h"
 #include "platform/platform.h"
-#include "platform/system_call.h"
 
 struct hl_lossy_slot {
     uint64_t check; /* key ^ hl_lossy_mask(value) */

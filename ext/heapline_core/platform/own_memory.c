@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "platform/own_memory.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -95,10 +96,22 @@ void *hl_own_passing_piece(size_t size) {
     return memory;
 }
 
+/* Of the pages that lie whole in there; errno stays. */
+static void advise(const void *memory, size_t size, int advice) {
+    const int saved = errno;
+    const uintptr_t begin = ((uintptr_t)memory + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    const uintptr_t end = ((uintptr_t)memory + size) & ~(uintptr_t)(PAGE - 1);
+    if (begin < end) madvise((void *)begin, end - begin, advice);
+    errno = saved;
+}
+
 void hl_own_piece_wipe(void *piece, size_t size) {
-    const uintptr_t begin = ((uintptr_t)piece + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    const uintptr_t end = ((uintptr_t)piece + size) & ~(uintptr_t)(PAGE - 1);
-    if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);
+    advise(piece, size, MADV_DONTNEED);
+}
+
+void hl_populate(const void *memory, size_t size) {
+    enum { POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, which older libcs do not name and older kernels refuse */
+    advise(memory, size, POPULATE_WRITE);
 }
 
 size_t hl_own_ranges(const struct hl_own_range **ranges) {

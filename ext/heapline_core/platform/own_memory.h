@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "platform/platform.h"
+
 struct hl_own_range {
     uintptr_t begin, end;
 };
@@ -35,6 +37,20 @@ void hl_own_pieces_become_child(void);
 void *hl_own_passing_piece(size_t size);
 /* The whole pages in a piece are zeros again, and take no memory. */
 void hl_own_piece_wipe(void *piece, size_t size);
+
+/* Make the pages at once that lie whole in there, where the kernel can (from 5.14 on): one by one each costs a fault.
+ * Of what will nearly all be used soon, private or shared. */
+void hl_populate(const void *memory, size_t size);
+
+/* The same for memory that is filled from its beginning on, of which these bytes are taken now: who is the first to
+ * reach a stretch of HL_POPULATED_BYTES has it made, up to the memory's `end`. */
+enum { HL_POPULATED_BYTES = 1 << 15 };
+HL_INLINE void hl_populate_ahead(const void *memory, size_t end, size_t at, size_t bytes) {
+    const size_t behind = (at + bytes) % HL_POPULATED_BYTES, stretch = at + bytes - behind;
+    if (HL_LIKELY(behind == 0 || behind > bytes)) return;
+    hl_populate((const char *)memory + stretch,
+                end - stretch < HL_POPULATED_BYTES ? end - stretch : HL_POPULATED_BYTES);
+}
 
 /* The ranges in use, in no order; an empty one was given back. Returns their number. Beyond the list's length nothing
  * is noted. */

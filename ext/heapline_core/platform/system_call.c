@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "platform/system_call.h"
 
-#include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -40,15 +39,6 @@ void *hl_map_part(void *address, size_t size, int fd, uint64_t place) {
 
 void *hl_map_over(void *memory, size_t size, void *place) {
     return (void *)syscall(SYS_mremap, memory, size, size, (long)(MREMAP_MAYMOVE | MREMAP_FIXED), place);
-}
-
-void hl_populate(const void *memory, size_t size) {
-    enum { PAGE = 4096, POPULATE_WRITE = 23 }; /* MADV_POPULATE_WRITE, which older libcs do not name */
-    const int saved = errno;
-    const uintptr_t begin = ((uintptr_t)memory + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    const uintptr_t end = ((uintptr_t)memory + size) & ~(uintptr_t)(PAGE - 1);
-    if (begin < end) syscall(SYS_madvise, begin, end - begin, (long)POPULATE_WRITE);
-    errno = saved;
 }
 
 int hl_execute(const char *path, char *const *arguments, char *const *environment) {

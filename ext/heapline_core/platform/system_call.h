@@ -18,10 +18,6 @@ void *hl_map_part(void *address, size_t size, int fd, uint64_t place);
 int hl_unmap(void *address, size_t size);
 void *hl_map_over(void *memory, size_t size, void *place);
 
-/* Make the pages at once that lie whole in there, where the kernel can (from 5.14 on): one by one each costs a fault.
- * Of what will nearly all be used soon. */
-void hl_populate(const void *memory, size_t size);
-
 /* execve, and the end of a process. */
 int hl_execute(const char *path, char *const *arguments, char *const *environment);
 _Noreturn void hl_end_process(int status);

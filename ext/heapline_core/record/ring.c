@@ -10,6 +10,7 @@
 
 #include "flight/flight.h"
 #include "flight/shared_guard.h"
+#include "platform/own_memory.h"
 #include "platform/system_call.h"
 
 enum { STRING_BYTES_MAX = 4000, CHUNKS_AT_ONCE = 8, DESCRIPTOR = 400 };

@@ -5,7 +5,7 @@
 #include "state/block_map.h"
 #include "state/trailer.h"
 
-union hl_gate hl_gate __attribute__((aligned(4096)));
+union hl_gate hl_gate HL_PAGE_ALIGNED;
 HL_THREAD_LOCAL struct hl_thread hl_thread;
 enum hl_life hl_life;
 uint32_t hl_started_late;

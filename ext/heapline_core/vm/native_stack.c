@@ -6,16 +6,10 @@
 
 #include "flight/library.h"
 #include "platform/own_memory.h"
-#include "platform/system_call.h"
 #include "state/guard.h"
 #include "vm/native_walk.h"
 
-enum {
-    BUCKETS = 1 << 18,
-    ARENA_WORDS = 1 << 22,
-    POPULATED_WORDS = 1 << 12,
-    HEAD_WORDS = sizeof(struct hl_stack) / sizeof(uint64_t)
-};
+enum { BUCKETS = 1 << 18, ARENA_WORDS = 1 << 22, HEAD_WORDS = sizeof(struct hl_stack) / sizeof(uint64_t) };
 enum { PAGE_BITS = 12, LIBRARY_BITS = 16 };
 
 /* A number is a place in the arena, in words; a bucket holds the last one that was put there. */
@@ -122,8 +116,7 @@ static uint32_t write_stack(uint32_t hash, const uint64_t *frames, uint32_t coun
     if (__atomic_load_n(&arena_used, __ATOMIC_RELAXED) + need > ARENA_WORDS) return 0;
     const uint32_t number = __atomic_fetch_add(&arena_used, need, __ATOMIC_RELAXED);
     if (number + need > ARENA_WORDS) return 0;
-    const uint32_t begun = (number + need) % POPULATED_WORDS; /* of the words to be populated next */
-    if (begun && begun <= need) hl_populate(arena + number + need - begun, POPULATED_WORDS * sizeof(*arena));
+    hl_populate_ahead(arena, ARENA_WORDS * sizeof(*arena), number * sizeof(*arena), need * sizeof(*arena));
     struct hl_stack *stack = (struct hl_stack *)(arena + number);
     stack->count = count;
     stack->hash = hash;
