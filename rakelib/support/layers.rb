@@ -9,6 +9,9 @@ module Tasks
   # None measures how long something takes.
   class Layers
     MINUTE = 60
+    # Seconds that all have together; in the last sixth none begins. A slow machine says so what it did not run, in
+    # place of being stopped in the middle with nothing said.
+    TIME = 72 * MINUTE
 
     # task: name of the Rake task, also the layer's name in its tally; limit: seconds; quick: is it one of those that
     # someone who tries the project runs? apart: layers with the same word here share a folder and never run at once.
@@ -26,58 +29,63 @@ module Tasks
       Layer.new(task: task, limit: minutes * MINUTE, quick: false, apart: apart)
     end
 
-    # The first makes what all others need. These are in the order of how long they take, the longest first. A limit
-    # ends what hangs: it is three times what the layer takes on a machine that does nothing else.
+    # The first makes what all others need. Then these are in the order of what they tell: where the time does not do
+    # for all, the last are left out. A limit ends what hangs: it is three times what the layer takes on a machine that
+    # does nothing else.
     ALL = [
       quick("compile", 15), quick("symbols", 5), quick("docs", 5),
-      layer("matrix[4.0 (shared)]", 50), layer("matrix[3.4]", 50),
-      layer("matrix[3.3]", 40), layer("matrix[4.1 (dev)]", 40), layer("matrix[4.0 (static)]", 40),
-      layer("matrix[3.2]", 40), layer("test:sanitize", 35), quick("test:integration[odd]", 25),
-      quick("test:integration[even]", 25), layer("fuzz", 30),
-      layer("lint", 25), layer("soak[300]", 40), layer("cruby[subset]", 25, apart: "cruby"), quick("test:c", 20),
-      quick("test:unit", 20),
-      layer("test:bench", 20), quick("test:package", 20), layer("gems", 20, apart: "gems"), quick("test:browser", 20),
+      layer("matrix[4.0 (shared)]", 50), quick("test:integration[odd]", 25), quick("test:integration[even]", 25),
+      quick("test:c", 20), quick("test:unit", 20), layer("test:gates", 15), layer("lint", 25),
+      quick("test:package", 20), layer("test:sanitize", 35), layer("fuzz", 30), quick("test:browser", 20),
+      quick("test:bench", 20), layer("matrix[4.1 (dev)]", 40), layer("matrix[3.4]", 50), layer("soak[300]", 40),
+      layer("matrix[3.3]", 40), layer("matrix[4.0 (static)]", 40), layer("matrix[3.2]", 40),
+      layer("cruby[subset]", 25, apart: "cruby"), layer("gems", 20, apart: "gems"),
       layer("cruby[record]", 15, apart: "cruby"), layer("cruby[attach]", 20, apart: "cruby"),
-      layer("test:gates", 15), layer("leaks:compare[quick]", 15),
-      layer("leaks:gems[quick]", 20, apart: "gems"), layer("rails", 20, apart: "gems")
+      layer("leaks:compare[quick]", 15), layer("leaks:gems[quick]", 20, apart: "gems"),
+      layer("rails", 20, apart: "gems")
     ].freeze
 
     QUICK = ALL.select(&:quick).freeze
 
-    # times: path of a file that says how long each layer took last time, in seconds; lanes: how many run side by side.
+    # times: path of a file that says how long each layer took last time, in seconds; lanes: how many run side by side;
+    # time: seconds that all may take.
     def initialize(layers, rake: [RbConfig.ruby, "-S", "rake"], times: File.join(CACHE, "layers.json"),
-                   lanes: Etc.nprocessors.clamp(1, 4))
+                   lanes: Etc.nprocessors.clamp(1, 4), time: TIME)
       @layers = layers
       @rake = rake
       @times = times
       @lanes = lanes
+      @time = time
       @took = File.exist?(times) ? JSON.parse(File.read(times)) : {}
       @turn = Mutex.new
       @ended = ConditionVariable.new
     end
 
     # Runs all of them, whatever fails. Prints what each printed when it has ended, what failed once more with the
-    # command that repeats it, a table, the names of what failed and, as the last line, "N passed, N failed". Returns
-    # whether something passed and nothing failed.
+    # command that repeats it, a table, the names of what there was no time for and of what failed and, as the last
+    # line, "N passed, N failed". Returns whether something passed and nothing failed.
     def run
+      @end = now + @time
       @waiting = @layers.dup
       @running = []
       @tallies = {}
       @outputs_of_failed = {}
       run_one(take) unless @waiting.empty?
       Array.new(@lanes) { Thread.new { run_lane } }.each(&:join)
-      total(@tallies.values_at(*@layers))
+      total(*@layers.partition { |layer| @tallies.key?(layer) })
     end
 
     private
 
-    def total(tallies)
+    def total(ran, left_out)
+      tallies = @tallies.values_at(*ran)
       @outputs_of_failed.each do |layer, output|
         puts "", "-- failed: #{layer.name}; again: bundle exec rake '#{layer.task}'", *Complaints.of(output)
       end
       passed = tallies.sum(&:passed)
       failed = tallies.sum(&:failed)
-      puts("", tallies.zip(@layers).map { |tally, layer| row(tally, layer) })
+      puts("", tallies.zip(ran).map { |tally, layer| row(tally, layer) })
+      puts "not run, for lack of time: #{left_out.map(&:task).join(", ")}" if left_out.any?
       @outputs_of_failed.each { |layer, output| puts "failed: #{layer.name}: #{Complaints.names(output)}" }
       puts "#{passed} passed, #{failed} failed"
       failed.zero? && passed.positive?
@@ -94,10 +102,10 @@ module Tasks
       end
     end
 
-    # The next layer that may run beside those that do; nil where none is left.
+    # The next layer that may run beside those that do; nil where none is left, or no time.
     def take
       @turn.synchronize do
-        until @waiting.empty?
+        until @waiting.empty? || now > @end - (@time / 6.0)
           layer = @waiting.find { |one| one.apart.nil? || @running.none? { |other| other.apart == one.apart } }
           return start(layer) if layer
 
@@ -115,18 +123,22 @@ module Tasks
 
     def run_one(layer)
       begun = now
-      ok, output = Shell.capture("timeout", "--kill-after=20", layer.limit.to_s, *@rake, layer.task)
+      limit = [layer.limit, @end - begun].min
+      ok, output = Shell.capture("timeout", "--kill-after=20", limit.to_s, *@rake, layer.task)
       tally = Tally.read(layer.name, output) || Tally.new(layer: layer.name, passed: ok ? 1 : 0, failed: 0)
       tally.failed = 1 if !ok && tally.failed.zero?
+      tally = nil if !ok && limit < layer.limit && now >= @end
       @turn.synchronize { finish(layer, tally, output, (now - begun).round) }
     end
 
     def finish(layer, tally, output, seconds)
       @running.delete(layer)
       @ended.broadcast
+      say(output) unless output.empty?
+      return say("== #{layer.task}: stopped after #{seconds} s, for lack of time") unless tally
+
       @tallies[layer] = tally
       @outputs_of_failed[layer] = output if tally.failed.positive?
-      say(output) unless output.empty?
       note(layer, seconds)
       say("== #{layer.task}: #{tally.passed} passed, #{tally.failed} failed in #{seconds} s; " \
           "to the end about #{left} s")

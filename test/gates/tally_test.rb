@@ -16,13 +16,13 @@ class TallyTest < Minitest::Test
   end
 
   # [success, all that was printed]
-  def print_layers(program, *tasks, limit: 60, apart: nil)
+  def print_layers(program, *tasks, limit: 60, apart: nil, **options)
     result = nil
     output, = capture_io do
       layers = tasks.map { |task| LAYER.new(task: task, limit: limit, apart: apart) }
       result = Dir.mktmpdir do |place|
         times = File.join(place, "times.json")
-        Tasks::Layers.new(layers, rake: [RbConfig.ruby, "-e", program, "--"], times: times, lanes: 2).run
+        Tasks::Layers.new(layers, rake: [RbConfig.ruby, "-e", program, "--"], times: times, lanes: 2, **options).run
       end
     end
     [result, output]
@@ -48,6 +48,15 @@ class TallyTest < Minitest::Test
 
   def test_a_layer_that_hangs_is_ended_and_counts_as_a_failure
     assert_equal [false, "0 passed, 1 failed"], run_layers("sleep", "a", limit: 1)
+  end
+
+  # The machine is slow: neither a failure nor silence.
+  def test_what_there_is_no_time_for_is_named
+    program = 'sleep if ARGV[0] == "b"; puts "tally #{ARGV[0]}: 3 passed, 0 failed"'
+    result, output = print_layers(program, "a", "b", "c", "d", "e", "f", time: 5)
+    assert_equal [true, "not run, for lack of time: b\n", "15 passed, 0 failed\n"], [result, *output.lines.last(2)]
+    result, output = print_layers("sleep", "a", "b", time: 1)
+    assert_equal [false, "not run, for lack of time: a, b\n", "0 passed, 0 failed\n"], [result, *output.lines.last(2)]
   end
 
   def test_no_layer_at_all_is_no_success

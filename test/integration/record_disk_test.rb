@@ -14,7 +14,8 @@ class RecordDiskTest < Minitest::Test
   # disk: see test/programs/bad_disk.c. What the accounting counted beside stays to be read.
   def flood(times, disk)
     record_command("--", RbConfig.ruby, "--disable=gems", program(FLOOD), times.to_s,
-                   env: { "LD_PRELOAD" => NativePrograms.library("bad_disk"), "DISK" => disk, "HEAPLINE" => "keep" })
+                   env: { "RUBYOPT" => nil, "LD_PRELOAD" => NativePrograms.library("bad_disk"), "DISK" => disk,
+                          "HEAPLINE" => "keep" })
     assert_equal 3, @status.exitstatus, @err
   end
 
