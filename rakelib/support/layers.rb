@@ -34,7 +34,7 @@ module Tasks
     # does nothing else.
     ALL = [
       quick("compile", 15), quick("symbols", 5), quick("docs", 5),
-      layer("matrix[4.0 (shared)]", 50), quick("test:integration[odd]", 25), quick("test:integration[even]", 25),
+      layer("matrix[4.0 (shared)]", 65), quick("test:integration[odd]", 25), quick("test:integration[even]", 25),
       quick("test:c", 20), quick("test:unit", 20), layer("test:gates", 15), layer("lint", 25),
       quick("test:package", 20), layer("test:sanitize", 35), layer("fuzz", 30), quick("test:browser", 20),
       quick("test:bench", 20), layer("matrix[4.1 (dev)]", 40), layer("matrix[3.4]", 50), layer("soak[300]", 40),
