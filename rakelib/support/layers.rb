@@ -9,7 +9,7 @@ module Tasks
   # None measures how long something takes.
   class Layers
     MINUTE = 60
-    # Seconds that all have together; in the last sixth none begins. A slow machine says so what it did not run, in
+    # Seconds that all have together; in the last sixth none begins. So a slow machine says what it did not run, in
     # place of being stopped in the middle with nothing said.
     TIME = 72 * MINUTE
 
