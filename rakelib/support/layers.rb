@@ -125,9 +125,10 @@ module Tasks
       begun = now
       limit = [layer.limit, @end - begun].min
       ok, output = Shell.capture("timeout", "--kill-after=20", limit.to_s, *@rake, layer.task)
-      tally = Tally.read(layer.name, output) || Tally.new(layer: layer.name, passed: ok ? 1 : 0, failed: 0)
-      tally.failed = 1 if !ok && tally.failed.zero?
-      tally = nil if !ok && limit < layer.limit && now >= @end
+      stopped = !ok && limit < layer.limit && now >= @end # for lack of time: what told its tally before counts
+      tally = Tally.read(layer.name, output)
+      tally ||= Tally.new(layer: layer.name, passed: ok ? 1 : 0, failed: 0) unless stopped
+      tally.failed = 1 if tally && !ok && tally.failed.zero?
       @turn.synchronize { finish(layer, tally, output, (now - begun).round) }
     end
 

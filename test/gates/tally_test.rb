@@ -59,6 +59,11 @@ class TallyTest < Minitest::Test
     assert_equal [false, "not run, for lack of time: a, b\n", "0 passed, 0 failed\n"], [result, *output.lines.last(2)]
   end
 
+  def test_a_failure_that_was_told_before_the_time_was_over_counts
+    program = 'puts "tally a: 3 passed, 2 failed"; $stdout.flush; sleep'
+    assert_equal [false, "3 passed, 2 failed"], run_layers(program, "a", time: 2)
+  end
+
   def test_no_layer_at_all_is_no_success
     assert_equal [false, "0 passed, 0 failed"], run_layers("")
   end
