@@ -190,21 +190,22 @@ class LateStartTest < Minitest::Test
   end
 
   # 100 blocks that nobody has, and 7 that only a block has which was there before: that one is a root, and is itself
-  # never lost, whoever has it. The second time they are older, and 40 others are lost.
+  # never lost, whoever has it. The second time they are older, and 40 others are lost. They are large, so that few words
+  # of what lay there before lead to them: of 40 small ones a stale piece of code held up to 24.
   LOSING = <<~RUBY
     require "fiddle"
     TAKE = Fiddle::Function.new(Fiddle.dlopen(GRABBER)["grabber_take"], [Fiddle::TYPE_LONG], Fiddle::TYPE_VOIDP)
     def take(size) = TAKE.call(size).to_i
-    def lose(count) = count.times { take(4_321) } && GC.start
+    def lose(count) = count.times { take(120_001) } && GC.start
     OLDER = Fiddle::Pointer.new(take(80))
-    def hold(place) = OLDER[place * 8, 8] = [take(4_321)].pack("Q")
+    def hold(place) = OLDER[place * 8, 8] = [take(120_001)].pack("Q")
     def lost
       of_library, others = Heapline.leaks.select { |record| record.kind == :definite }.partition do |record|
         record.frames.any? { |frame| frame.library.to_s.include?("grabber") }
       end
       p of_library.sum(&:blocks), others.sum(&:blocks)
     end
-    50.times { take(4_321) } # before the start
+    50.times { take(120_001) } # before the start
     2.times do |i|
       Heapline.start(blocks: true)
       lose(i.zero? ? 100 : 40)
