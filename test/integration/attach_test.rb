@@ -200,13 +200,14 @@ class AttachTest < Minitest::Test
     ends_as_it_would(told)
   end
 
+  # Large ones: words of what lay there before lead to few of them.
   def test_lost_blocks_since_then
     told = start_ready(program_that(<<~RUBY))
       $LOAD_PATH.unshift(*#{FlightRun::FIDDLE.inspect})
       require "fiddle"
       TAKE = Fiddle::Function.new(Fiddle.dlopen(#{NativePrograms.library("grabber").dump})["grabber_take"],
                                   [Fiddle::TYPE_LONG], Fiddle::TYPE_VOIDP)
-      def keep(count) = count.times { TAKE.call(4_321) } && GC.start && ($kept << 1)
+      def keep(count) = count.times { TAKE.call(120_001) } && GC.start && ($kept << 1)
     RUBY
     told.tell(50)
     session(told).attach({})
