@@ -190,8 +190,8 @@ class LateStartTest < Minitest::Test
   end
 
   # 100 blocks that nobody has, and 7 that only a block has which was there before: that one is a root, and is itself
-  # never lost, whoever has it. The second time they are older, and 40 others are lost. They are large, so that few words
-  # of what lay there before lead to them: of 40 small ones a stale piece of code held up to 24.
+  # never lost, whoever has it. The second time they are older, and 40 others are lost. They are large: words of what
+  # lay there before lead to few of them. Of 40 small ones, on 4.0, stale words of dead code held up to 24.
   LOSING = <<~RUBY
     require "fiddle"
     TAKE = Fiddle::Function.new(Fiddle.dlopen(GRABBER)["grabber_take"], [Fiddle::TYPE_LONG], Fiddle::TYPE_VOIDP)
