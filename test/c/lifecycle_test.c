@@ -308,7 +308,7 @@ static int born_shortly(char **block) {
 
 /* As free's short way does it. */
 static int freed_shortly(char *block) {
-    const int counted = hl_short_death(block, 0);
+    const int counted = hl_short_death(block, 0, 1);
     if (counted) hl_real_free(block);
     return counted;
 }

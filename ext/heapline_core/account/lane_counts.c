@@ -119,41 +119,53 @@ static struct hl_lane_chunk *chunk_of(const struct hl_lane_counts *counts, const
 
 /* ---- the table ---- */
 
+static uint32_t stamp_of(uint64_t epochs) {
+    return (hl_moment_of(epochs) % HL_INDEX_STAMPS + 1) << HL_INDEX_SITE_BITS;
+}
+
+static uint32_t site_of(uint64_t entry) {
+    return entry >> HL_INDEX_KEY_SHIFT & ((1u << HL_INDEX_SITE_BITS) - 1);
+}
+
 /* The site's entry in the group of this place, whatever its stamp, or an empty one; NULL: others fill it. */
-static struct hl_index_entry *in_group_of(struct hl_index_entry *place, uint32_t site) {
+static uint64_t *in_group_of(uint64_t *place, uint32_t site) {
     for (unsigned i = 0; i < HL_INDEX_GROUP; i++) {
-        struct hl_index_entry *entry = hl_index_in_group(place, i);
-        if (!entry->key || (uint32_t)entry->key == site) return entry;
+        uint64_t *entry = hl_index_in_group(place, i);
+        if (!*entry || site_of(*entry) == site) return entry;
     }
     return NULL;
 }
 
 /* The same in the whole table, which is never full. */
-static struct hl_index_entry *place_in(struct hl_index *index, uint32_t site) {
-    struct hl_index_entry *entry = in_group_of(hl_index_place(index, site), site);
+static uint64_t *place_in(struct hl_index *index, uint32_t site) {
+    uint64_t *entry = in_group_of(hl_index_place(index, site), site);
     for (uint64_t at = hl_index_second(site); !entry; at += HL_CACHE_LINE)
         entry = in_group_of(hl_index_at(index, at), site);
     return entry;
 }
 
-static void put(struct hl_index *index, uint64_t key, struct hl_count *count) {
-    struct hl_index_entry *entry = place_in(index, (uint32_t)key);
-    if (!entry->key) index->used++;
-    entry->count = count;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    __atomic_store_n(&entry->key, key, __ATOMIC_RELAXED);
+static uint64_t *put(struct hl_index *index, uint64_t entry) {
+    uint64_t *place = place_in(index, site_of(entry));
+    if (!*place) index->used++;
+    __atomic_store_n(place, entry, __ATOMIC_RELAXED);
+    return place;
+}
+
+static void forget_stamp(uint64_t *place) {
+    const uint64_t stamp = (uint64_t)HL_INDEX_STAMPS << (HL_INDEX_KEY_SHIFT + HL_INDEX_SITE_BITS);
+    if (*place) __atomic_store_n(place, *place & ~stamp, __ATOMIC_RELAXED);
 }
 
 static size_t index_bytes(uint32_t entries) {
-    return sizeof(struct hl_index) + entries * sizeof(struct hl_index_entry);
+    return sizeof(struct hl_index) + entries * sizeof(uint64_t);
 }
 
 static void begin_index(struct hl_index *index, uint32_t entries) {
-    index->last = (entries - 1) * (uint32_t)sizeof(struct hl_index_entry);
+    index->last = (entries - 1) * (uint32_t)sizeof(uint64_t);
 }
 
 static uint32_t entries_of(const struct hl_index *index) {
-    return index->last / (uint32_t)sizeof(struct hl_index_entry) + 1;
+    return index->last / (uint32_t)sizeof(uint64_t) + 1;
 }
 
 /* Bring over the next `entries` of the former table. */
@@ -165,9 +177,8 @@ static void bring(struct hl_lane_counts *counts, uint32_t entries) {
             hl_own_piece_wipe(former, index_bytes(entries_of(former)));
             return;
         }
-        const struct hl_index_entry *entry = &former->entries[counts->brought];
-        if (entry->key && !place_in(counts->index, (uint32_t)entry->key)->key)
-            put(counts->index, entry->key, entry->count);
+        const uint64_t entry = former->entries[counts->brought];
+        if (entry && !*place_in(counts->index, site_of(entry))) put(counts->index, entry);
     }
 }
 
@@ -197,24 +208,26 @@ static int make_room(struct hl_lane_counts *counts) {
 }
 
 static struct hl_count *find_or_add(struct hl_lane_counts *counts, struct hl_lane_record *record, uint32_t site) {
-    const uint64_t epochs = counts->epochs; /* a handler may bring the next one meanwhile */
-    const struct hl_index_entry *found = place_in(counts->index, site);
-    if (!found->key && counts->former) found = place_in(counts->former, site);
-    struct hl_count *count = found->key ? found->count : NULL;
+    const uint64_t epochs = counts->epochs;
+    uint64_t found = *place_in(counts->index, site);
+    if (!found && counts->former) found = *place_in(counts->former, site);
+    struct hl_count *count = found ? hl_index_count(found) : NULL;
     if (count)
         follow(chunk_of(counts, count), epochs);
     else if (make_room(counts))
         count = add_count(counts, record, site, epochs);
     if (!count) return NULL;
     bring(counts, HL_INDEX_STEP);
-    put(counts->index, site | (uint64_t)hl_moment_of(epochs) << 32, count);
+    const hl_cell_ref place = (hl_cell_ref)(((char *)count - hl_flight.base) / HL_CELL_SIZE);
+    uint64_t *entry = put(counts->index, (uint64_t)(site | stamp_of(epochs)) << HL_INDEX_KEY_SHIFT | place);
+    if (hl_load64(&counts->epochs) != epochs) forget_stamp(entry); /* a handler has brought the next one meanwhile */
     return count;
 }
 
 HL_NOINLINE struct hl_count *hl_lane_find_slow(struct hl_lane_counts *counts, struct hl_lane_record *record,
                                                uint32_t site) {
-    struct hl_count *known;
-    if (hl_index_has(place_in(counts->index, site), site | counts->stamp, &known)) return known;
+    const uint64_t known = *place_in(counts->index, site);
+    if (hl_index_has(known, site | counts->stamp)) return hl_index_count(known);
     if (counts->changing) return NULL; /* M4 */
     const int saved = hl_guard_enter(&hl_thread);
     counts->changing = 1;
@@ -226,11 +239,26 @@ HL_NOINLINE struct hl_count *hl_lane_find_slow(struct hl_lane_counts *counts, st
     return count;
 }
 
+/* With M4's flag: what a handler added meanwhile would have a stamp again. */
+static void forget_stamps(struct hl_lane_counts *counts) {
+    struct hl_index *tables[] = {counts->index, counts->former};
+    for (int i = 0; i < 2; i++)
+        for (uint32_t j = 0; tables[i] && j < entries_of(tables[i]); j++) forget_stamp(&tables[i]->entries[j]);
+}
+
 /* The chunk of `other` is kept at once: that is changed without a look at the table. */
 void hl_lane_counts_turn(struct hl_lane_counts *counts, uint64_t epochs) {
-    if (counts->chunk_count) hl_inheritance_keep(&counts->chunks[0], hl_moment_of(epochs));
+    const uint32_t former = hl_moment_of(counts->epochs), moment = hl_moment_of(epochs), changing = counts->changing;
+    if (counts->chunk_count) hl_inheritance_keep(&counts->chunks[0], moment);
+    if (HL_UNLIKELY(former / HL_INDEX_STAMPS != moment / HL_INDEX_STAMPS)) {
+        counts->changing = 1;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        forget_stamps(counts);
+    }
     counts->epochs = epochs;
-    counts->stamp = (uint64_t)hl_moment_of(epochs) << 32;
+    counts->stamp = stamp_of(epochs);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    counts->changing = changing;
 }
 
 void hl_lane_counts_wipe_bases(const struct hl_lane_counts *counts) {

@@ -6,10 +6,11 @@
  * memory follows what the thread touches, whatever the sites' numbers. The way there is private: a hash table, open
  * addressing, which doubles; what the old table has comes over in small steps (M2).
  *
- * M1  What stands in the table under (site, stamp) was brought up to the moment of that stamp. A new baseline or a fork
- * is a new stamp: then each site misses once, and the slow path takes the base of its chunk alone, or keeps it for the
- *     child (inheritance.h). So neither costs anything by the number of sites.
- * M2  A slow path does a bounded amount of work: one chunk's base, HL_INDEX_STEP entries of the old table.
+ * M1  What stands in the table under (site, stamp) was brought up to the moment of that stamp. A new baseline or a
+ *     fork is a new stamp: then each site misses once, and the slow path takes the base of its chunk alone, or keeps it
+ *     for the child (inheritance.h). So neither costs anything by the number of sites.
+ * M2  A slow path does a bounded amount of work: one chunk's base, HL_INDEX_STEP entries of the old table; and once in
+ *     HL_INDEX_STAMPS moments a look at each entry.
  * M3  Numbers that lead into the flight are kept in private memory: nothing that others could have written there is
  *     followed.
  * M4  A signal's handler may come at any point and count in the same lane. What it interrupts may look at a table that
@@ -27,41 +28,41 @@
 #include "platform/platform.h"
 #include "state/birth_clock.h"
 
-enum { HL_INDEX_LEAST = 16, HL_INDEX_STEP = 16, HL_LANE_CHUNKS_LEAST = 4 };
+enum { HL_INDEX_LEAST = 32, HL_INDEX_STEP = 16, HL_LANE_CHUNKS_LEAST = 4 };
 
-struct hl_index_entry {
-    uint64_t key; /* site | stamp; 0: empty */
-    struct hl_count *count;
-};
+/* An entry is a word, so that one store writes it: the place of the counters (a hl_cell_ref), above it the key, which
+ * is the site and above that the stamp; 0: none. Under stamp 0, which is no moment's, counters are found by nobody who
+ * has not brought them up. Moments share stamps: before one comes again all entries lose theirs. */
+enum { HL_INDEX_KEY_SHIFT = 32, HL_INDEX_SITE_BITS = 20, HL_INDEX_STAMPS = (1 << 12) - 1 };
+_Static_assert(HL_SITES_MAX <= 1 << HL_INDEX_SITE_BITS, "the key of an entry");
 
 /* Groups of entries, each a cache line: a site's first one is its place, then come the others of its group, then those
  * of its second place, then those of the next groups. Places follow the sites' numbers, and the second ones do not: the
  * lines that a thread meets one after the other share cache lines, and of a table with more room than sites little is
  * touched; where two ranges of sites meet at one place, one of them is spread over the table. */
-enum { HL_INDEX_GROUP = HL_CACHE_LINE / sizeof(struct hl_index_entry) };
+enum { HL_INDEX_GROUP = HL_CACHE_LINE / sizeof(uint64_t) };
 struct hl_index {
     uint32_t last; /* where the last one lies, in bytes from the first: all ones above the size of one, for their number
                     * is a power of two; 0 where a fork wiped them */
     uint32_t used;
-    struct hl_index_entry entries[] HL_LINE_ALIGNED;
+    uint64_t entries[] HL_LINE_ALIGNED;
 };
-_Static_assert(sizeof(struct hl_index_entry) == 1 << 4 && HL_INDEX_GROUP == 4, "hl_lane_find");
 
 struct hl_lane_counts {
     struct hl_index *index;
-    uint64_t stamp;               /* the moment that the lane follows << 32 */
-    struct hl_index *former;      /* what of the index was not brought over yet; NULL: nothing */
-    uint32_t brought;             /* its entries before this one were */
+    uint32_t stamp;               /* of the moment that the lane follows, as in a key */
     uint32_t changing;            /* M4 */
+    struct hl_index *former;      /* what of the index was not brought over yet; NULL: nothing */
     uint64_t epochs;              /* hl_epochs then */
     struct hl_lane_chunk *chunks; /* by their places, which ascend */
     uint32_t chunk_count, chunk_room;
+    uint32_t brought;       /* entries of the former one: those before this one were */
     struct hl_count *other; /* of HL_SITE_OTHER: never missing */
 };
 
 /* A lane's first tables, all zeros. */
 struct hl_lane_tables {
-    char index[sizeof(struct hl_index) + HL_INDEX_LEAST * sizeof(struct hl_index_entry)] HL_LINE_ALIGNED;
+    char index[sizeof(struct hl_index) + HL_INDEX_LEAST * sizeof(uint64_t)] HL_LINE_ALIGNED;
     struct hl_lane_chunk chunks[HL_LANE_CHUNKS_LEAST];
 };
 
@@ -85,12 +86,12 @@ void hl_lane_counts_turn(struct hl_lane_counts *counts, uint64_t epochs);
 void hl_lane_count_old(struct hl_lane_counts *counts, const struct hl_count *count, size_t size);
 
 /* So many bytes behind the first one; behind the last one come the first ones. */
-HL_INLINE struct hl_index_entry *hl_index_at(const struct hl_index *index, uint64_t offset) {
-    return (struct hl_index_entry *)((uintptr_t)index->entries + (offset & index->last));
+HL_INLINE uint64_t *hl_index_at(const struct hl_index *index, uint64_t offset) {
+    return (uint64_t *)((uintptr_t)index->entries + (offset & index->last));
 }
 
-HL_INLINE struct hl_index_entry *hl_index_place(const struct hl_index *index, uint32_t site) {
-    return hl_index_at(index, (uint64_t)site * sizeof(struct hl_index_entry));
+HL_INLINE uint64_t *hl_index_place(const struct hl_index *index, uint32_t site) {
+    return hl_index_at(index, (uint64_t)site * sizeof(uint64_t));
 }
 
 /* Where its second place lies. */
@@ -99,36 +100,45 @@ HL_INLINE uint64_t hl_index_second(uint32_t site) {
 }
 
 /* Its group's entry number `i`, from there on. */
-HL_INLINE struct hl_index_entry *hl_index_in_group(const struct hl_index_entry *place, unsigned i) {
-    return (struct hl_index_entry *)((uintptr_t)place ^ i * sizeof(struct hl_index_entry));
+HL_INLINE uint64_t *hl_index_in_group(const uint64_t *place, unsigned i) {
+    return (uint64_t *)((uintptr_t)place ^ i * sizeof(uint64_t));
 }
 
-HL_INLINE int hl_index_has(const struct hl_index_entry *entry, uint64_t key, struct hl_count **count) {
-    *count = __atomic_load_n(&entry->count, __ATOMIC_RELAXED); /* before the key (M4) */
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    return hl_load64(&entry->key) == key;
+HL_INLINE int hl_index_has(uint64_t entry, uint32_t key) {
+    return entry >> HL_INDEX_KEY_SHIFT == key;
 }
 
-HL_INLINE int hl_index_rest_has(const struct hl_index_entry *place, uint64_t key, struct hl_count **count) {
-    return hl_index_has(hl_index_in_group(place, 1), key, count) ||
-           hl_index_has(hl_index_in_group(place, 2), key, count) ||
-           hl_index_has(hl_index_in_group(place, 3), key, count);
-}
-
-/* The site's counters under the present stamp; NULL: they are not at its two places, where nearly all are: the general
- * way takes 330 instructions more. Where its first one is empty the second is not looked at: a page that only such
- * looks touch is never read. */
-HL_INLINE struct hl_count *hl_lane_find(const struct hl_lane_counts *counts, uint32_t site) {
-    const uint64_t key = site | counts->stamp;
-    const struct hl_index_entry *place = hl_index_place(counts->index, site);
-    struct hl_count *count;
-    if (HL_UNLIKELY(!hl_index_has(place, key, &count)) && !hl_index_rest_has(place, key, &count)) {
-        if (!hl_load64(&place->key)) return NULL;
-        place = hl_index_at(counts->index, hl_index_second(site));
-        if (!hl_index_has(place, key, &count) && !hl_index_rest_has(place, key, &count)) return NULL;
-    }
+HL_INLINE struct hl_count *hl_index_count(uint64_t entry) {
+    struct hl_count *count = hl_flight_cell((hl_cell_ref)entry);
     if (!count) __builtin_unreachable();
     return count;
+}
+
+/* The entry with this key in the group of this place; 0: none. */
+HL_INLINE uint64_t hl_index_look(const uint64_t *place, uint32_t key) {
+    for (unsigned i = 0; i < HL_INDEX_GROUP; i++) {
+        const uint64_t entry = hl_load64(hl_index_in_group(place, i));
+        if (hl_index_has(entry, key)) return entry;
+    }
+    return 0;
+}
+
+/* The site's counters under the present stamp, where they are at its place; else NULL. */
+HL_INLINE struct hl_count *hl_lane_find_at_place(const struct hl_lane_counts *counts, uint32_t site) {
+    const uint64_t entry = hl_load64(hl_index_place(counts->index, site));
+    if (HL_UNLIKELY(!hl_index_has(entry, site | counts->stamp))) return NULL;
+    return hl_index_count(entry);
+}
+
+/* The same at its two places, where nearly all are: the general way takes 330 instructions more. Where its first one is
+ * empty the second is not looked at: a page that only such looks touch is never read. */
+HL_INLINE struct hl_count *hl_lane_find(const struct hl_lane_counts *counts, uint32_t site) {
+    const uint32_t key = site | counts->stamp;
+    const uint64_t *place = hl_index_place(counts->index, site);
+    uint64_t entry = hl_index_look(place, key);
+    if (HL_UNLIKELY(!entry) && hl_load64(place))
+        entry = hl_index_look(hl_index_at(counts->index, hl_index_second(site)), key);
+    return HL_LIKELY(entry) ? hl_index_count(entry) : NULL;
 }
 
 #endif

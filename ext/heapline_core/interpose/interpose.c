@@ -286,7 +286,7 @@ HL_INLINE void release(void *block, uintptr_t caller, struct way way) {
     if (!block || HL_UNLIKELY(hl_boot_owns(block))) return;
     struct hl_trailer trailer;
     __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
-    if (is_short(way) && may_be_ours(block, way) && HL_LIKELY(hl_short_death(block, way.tail))) {
+    if (is_short(way) && may_be_ours(block, way) && HL_LIKELY(hl_short_death(block, way.tail, 1))) {
         if (way.event) hl_record_death(hl_thread.lane, way.event, block, caller, 1);
         hl_real_free(way.tail ? hl_block_rest(block, usable_of(block, way.tail)) : block);
         return;
@@ -506,14 +506,25 @@ HL_INLINE int short_room(size_t size, size_t *room) {
     return HL_LIKELY(hl_gate_is() == HL_GATE_SHORT && !__builtin_add_overflow(size, HL_TRAILER_SIZE, room));
 }
 
-/* 0: it has to go another way. */
-HL_INLINE int freed_shortly(void *block) {
-    if (HL_UNLIKELY(!block)) return 1;
-    __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
-    if (HL_UNLIKELY(hl_gate_is() != HL_GATE_SHORT || !hl_short_death(block, 0))) return 0;
-    hl_real_free(block);
-    return 1;
+/* With a longer look for the counters, which keeps registers; or as it comes. */
+static HL_NOINLINE void free_further(void *block, uintptr_t caller, uint32_t event) {
+    if (HL_UNLIKELY(!hl_short_death(block, 0, 1)))
+        free_generally(block, caller, event);
+    else
+        hl_real_free(block);
 }
+
+HL_INLINE int may_go_shortly(const void *block) {
+    __builtin_prefetch((const char *)block + HL_TRAILER_AHEAD);
+    return HL_LIKELY(hl_gate_is() == HL_GATE_SHORT);
+}
+
+/* A macro, so that the caller is not read before it is needed. */
+#define FREE_SHORTLY(block, caller, event)                                                                             \
+    (HL_UNLIKELY(!(block))                       ? (void)0                                                             \
+     : HL_UNLIKELY(!may_go_shortly(block))       ? free_generally(block, caller, event)                                \
+     : HL_UNLIKELY(!hl_short_death(block, 0, 0)) ? free_further(block, caller, event)                                  \
+                                                 : hl_real_free(block))
 
 /* HL_CALLER as late as can be: before, it would have to be kept over the allocator's call. */
 HL_EXPORT void *malloc(size_t size) {
@@ -524,7 +535,7 @@ HL_EXPORT void *malloc(size_t size) {
 }
 
 HL_EXPORT void free(void *block) {
-    if (HL_UNLIKELY(!freed_shortly(block))) free_generally(block, HL_CALLER, HL_EVENT_FREE);
+    FREE_SHORTLY(block, HL_CALLER, HL_EVENT_FREE);
 }
 
 HL_EXPORT void *calloc(size_t count, size_t size) {
@@ -611,12 +622,12 @@ HL_EXPORT size_t malloc_usable_size(void *block) {
 /* C23. */
 HL_EXPORT void free_sized(void *block, size_t size) {
     (void)size;
-    if (HL_UNLIKELY(!freed_shortly(block))) free_generally(block, HL_CALLER, HL_EVENT_FREE);
+    FREE_SHORTLY(block, HL_CALLER, HL_EVENT_FREE);
 }
 
 HL_EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size) {
     (void)alignment, (void)size;
-    if (HL_UNLIKELY(!freed_shortly(block))) free_generally(block, HL_CALLER, HL_EVENT_FREE);
+    FREE_SHORTLY(block, HL_CALLER, HL_EVENT_FREE);
 }
 
 /* ---- operators new and delete (interpose.h) ---- */
@@ -633,5 +644,5 @@ void *hl_memalign_for(size_t alignment, size_t size, uintptr_t caller) {
 }
 
 void hl_free_for(void *block, uintptr_t caller) {
-    if (HL_UNLIKELY(!freed_shortly(block))) free_generally(block, caller, HL_EVENT_DELETE);
+    FREE_SHORTLY(block, caller, HL_EVENT_DELETE);
 }

@@ -92,9 +92,10 @@ HL_INLINE const struct hl_location_slot *hl_short_further(struct hl_lane *lane, 
     return slot ? slot : hl_location_further(lane, hl_ruby_frame(&lane->ecs), key);
 }
 
-/* Erase the trailer of a block, and its mark where there is a tail, and count its end; 0: nothing was done. Nearly all
- * that Ruby frees was born before the present tick, since it is the sweep that frees it. */
-HL_INLINE int hl_short_death(char *block, uint32_t tail) {
+/* Erase the trailer of a block, and its mark where there is a tail, and count its end; 0: nothing was done. `further`:
+ * also where the lane's counters of its site are not at their place. Nearly all that Ruby frees was born before the
+ * present tick, since it is the sweep that frees it. */
+HL_INLINE int hl_short_death(char *block, uint32_t tail, int further) {
     const size_t word = ((const size_t *)block)[-1] - tail;
     const size_t room = (word & ~(size_t)HL_CHUNK_FLAGS) - sizeof(size_t) - HL_TRAILER_SIZE;
     if (HL_UNLIKELY(word & HL_CHUNK_MAPPED)) return 0;
@@ -109,7 +110,7 @@ HL_INLINE int hl_short_death(char *block, uint32_t tail) {
     const uint32_t site = hl_trailer_site(mark);
     if (HL_UNLIKELY(site <= HL_SITE_QUIET || slack == HL_SLACK_ESCAPE || !hl_short_current(lane))) return 0;
     const size_t size = room - slack;
-    struct hl_count *count = hl_lane_find(&lane->counts, site);
+    struct hl_count *count = further ? hl_lane_find(&lane->counts, site) : hl_lane_find_at_place(&lane->counts, site);
     struct hl_lane_record *record = lane->record;
     if (HL_UNLIKELY(!count || record->live - (int64_t)size < lane->publish_below)) return 0;
     const uint32_t birth = hl_trailer_birth(mark), ticks = lane->birth - birth;
