@@ -149,6 +149,22 @@ static void caches_that_overflow_answer_no_place_wrongly(void) {
     check_flight();
 }
 
+/* One that knows too few of them grows. */
+static void lines_that_are_looked_for_again_get_a_larger_cache(void) {
+    enum { PLACES = 10000, ROUNDS = 6 };
+    unsigned asked[ROUNDS];
+    begin();
+    struct fake_code *large = fake_ruby_compile("/app/large.rb", "work", 1, PLACES);
+    for (int round = 0; round < ROUNDS; round++) {
+        const unsigned before = fake_ruby.lines_asked;
+        for (unsigned i = 0; i < PLACES; i++) allocate_at(large, i);
+        asked[round] = fake_ruby.lines_asked - before;
+    }
+    CHECK(asked[1] > PLACES * 3 / 4);
+    CHECK(asked[ROUNDS - 1] < asked[1] * 4 / 5);
+    for (unsigned line = 1; line <= PLACES; line++) CHECK_EQUAL(count_at("/app/large.rb", line), ROUNDS);
+}
+
 static uint32_t intern_tenant(uint32_t number) {
     char name[32];
     const int length = snprintf(name, sizeof(name), "tenant %u", number);
@@ -714,6 +730,7 @@ static const struct check_test tests[] = {
     {"of_two_places_in_one_slot_both_stay_known", of_two_places_in_one_slot_both_stay_known},
     {"a_line_that_is_known_is_not_asked_for_again", a_line_that_is_known_is_not_asked_for_again},
     {"caches_that_overflow_answer_no_place_wrongly", caches_that_overflow_answer_no_place_wrongly},
+    {"lines_that_are_looked_for_again_get_a_larger_cache", lines_that_are_looked_for_again_get_a_larger_cache},
     {"few_lanes_have_the_largest_cache", few_lanes_have_the_largest_cache},
     {"each_tag_has_its_sites", each_tag_has_its_sites},
     {"a_method_of_the_vms_own_counts_where_it_is_called", a_method_of_the_vms_own_counts_where_it_is_called},

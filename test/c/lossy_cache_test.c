@@ -14,7 +14,7 @@ static uint64_t keys[KEYS];
 
 static void begin(void) {
     uint64_t key = 0x7f3a12345678;
-    CHECK(hl_lossy_create(&cache));
+    CHECK(hl_lossy_create(&cache, HL_LOSSY_BITS));
     for (unsigned found = 0; found < KEYS; key += 8)
         if (hl_lossy_slot(&cache, key) == cache.slots + 5) keys[found++] = key;
 }

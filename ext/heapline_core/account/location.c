@@ -14,15 +14,18 @@
 
 enum { LANES_AT_MOST_SLOTS = 16, ASKER_BITS = 9 };
 
-/* The cache that all lanes share: (pc, library, tag) → site. */
+/* The cache that all lanes share: (pc, library, tag) → site. It begins with few slots; SHARED_LOSES times as many lines
+ * that were known, and had to be looked for again, make it grow. */
+enum { SHARED_LOSES = 4 };
 static struct hl_lossy_cache shared;
+static uint32_t known_again;
 
 /* And the one of what asks for memory: return address → whose code that is. */
 static struct hl_lossy_slot asker_slots[1 << ASKER_BITS] HL_PAGE_ALIGNED;
 static const struct hl_lossy_cache askers = {asker_slots, 64 - ASKER_BITS};
 
 int hl_location_create(void) {
-    return hl_lossy_create(&shared) ? 0 : -ENOMEM;
+    return hl_lossy_create(&shared, HL_LOSSY_FEW_BITS) ? 0 : -ENOMEM;
 }
 
 void hl_location_forget(const void *block, size_t usable) {
@@ -81,13 +84,19 @@ static void relabel(uint32_t site, struct naming *naming) {
     hl_site_relabel(site, label, name_ruby, naming);
 }
 
+static void look_again(uint32_t site, struct naming *naming) {
+    const uint32_t times = __atomic_add_fetch(&known_again, 1, __ATOMIC_RELAXED);
+    relabel(site, naming);
+    if (HL_UNLIKELY(times == SHARED_LOSES << HL_LOSSY_FEW_BITS)) hl_lossy_grow(&shared);
+}
+
 static uint32_t ruby_site(const struct hl_ruby_line *line, uint16_t library, uint32_t tag) {
     struct naming naming = {line, 0};
     struct hl_site_key key = {.kind = HL_KIND_RUBY, .library = library, .tag = tag, .line = line->line};
     key.loading = line->loading || calls_require(line) ? HL_RUBY_LOADING : 0;
     key.path = (struct hl_text_view){line->path, line->path_length};
     const uint32_t site = hl_site_find(&key, name_ruby, &naming);
-    if (!naming.asked) relabel(site, &naming);
+    if (!naming.asked) look_again(site, &naming);
     return site;
 }
 

@@ -12,6 +12,8 @@
 
 /* Where there are more strings than numbers for them, further ones lie in the file once a use. */
 enum { STRINGS_MAX = 1 << 21, STRINGS_A_SITE = 2 };
+/* Of trees: lines that run once want few steps to theirs; names and strings are looked for less often. */
+enum { SITE_ROOT_BITS = 14, NAME_ROOT_BITS = 12 };
 /* So many threads may be about to add a site when a fork begins, where any is. */
 enum { ADDING = 256 };
 
@@ -88,7 +90,7 @@ static uint64_t hash_bytes(struct hl_text_view text, uint64_t hash) {
 /* Lines of a file that follow each other have their roots side by side. */
 static uint64_t hash_key(const struct hl_site_key *key) {
     const uint64_t line = key->line, hash = mix(hash_bytes(key->path, key->kind) ^ key->offset ^ key->loading);
-    return mix(mix(hash ^ key->library ^ (uint64_t)key->tag << 16)) + (line | line << (64 - HL_TRIE_ROOT_BITS));
+    return mix(mix(hash ^ key->library ^ (uint64_t)key->tag << 16)) + (line | line << (64 - SITE_ROOT_BITS));
 }
 
 /* ---- strings ---- */
@@ -316,7 +318,7 @@ hl_string_ref hl_tag_name(uint32_t tag) {
 static int create_names(struct names *names, uint32_t page, uint32_t limit, uint32_t *shown) {
     names->page = page;
     names->numbers = (struct numbers){1, limit, shown};
-    return hl_trie_create(&names->trie, limit);
+    return hl_trie_create(&names->trie, limit, NAME_ROOT_BITS);
 }
 
 /* As many as there is room for in a part of what heapline may take. */
@@ -336,7 +338,8 @@ int hl_site_table_create(uint32_t limit_asked) {
     sites.numbers = (struct numbers){HL_SITE_FIRST, limit, &header->site_count};
     strings.numbers = (struct numbers){1, string_limit, NULL};
     strings.places = hl_own_memory(string_limit * sizeof(*strings.places));
-    if (!strings.places || !hl_trie_create(&strings.trie, string_limit) || !hl_trie_create(&sites.trie, limit) ||
+    if (!strings.places || !hl_trie_create(&strings.trie, string_limit, NAME_ROOT_BITS) ||
+        !hl_trie_create(&sites.trie, limit, SITE_ROOT_BITS) ||
         !create_names(&libraries, HL_LIBRARY_DIRECTORY_PAGE, library_limit, &header->library_count) ||
         !create_names(&tags, HL_TAG_DIRECTORY_PAGE, tag_limit, &header->tag_count))
         return -ENOMEM;
@@ -348,8 +351,8 @@ int hl_site_table_create(uint32_t limit_asked) {
 }
 
 void hl_site_table_expect_lines(void) {
-    hl_populate(strings.trie.roots, HL_TRIE_ROOT_BYTES);
-    hl_populate(sites.trie.roots, HL_TRIE_ROOT_BYTES);
+    hl_trie_populate_roots(&strings.trie);
+    hl_trie_populate_roots(&sites.trie);
 }
 
 /* The numbers first: who took one of these and adds no more has added it. */

@@ -19,8 +19,8 @@ static uint32_t node_count = 1, frame_count = 1;
 int hl_ruby_stack_create(void) {
     nodes = hl_own_memory(NODES * sizeof(*nodes));
     frames = hl_own_memory(FRAMES * sizeof(*frames));
-    const int created =
-        nodes && frames && hl_lossy_create(&by_pc) && hl_intern_create(&node_slots) && hl_intern_create(&frame_slots);
+    const int created = nodes && frames && hl_lossy_create(&by_pc, HL_LOSSY_BITS) && hl_intern_create(&node_slots) &&
+                        hl_intern_create(&frame_slots);
     if (!created) return -ENOMEM;
     hl_lossy_populate(&by_pc);
     return 0;

@@ -21,7 +21,7 @@
 #include "platform/own_memory.h"
 #include "platform/platform.h"
 
-enum { HL_TRIE_BITS = 2, HL_TRIE_ROOT_BITS = 14 };
+enum { HL_TRIE_BITS = 2 };
 
 struct hl_trie_node {
     uint32_t hash; /* its lower half */
@@ -32,23 +32,31 @@ struct hl_trie {
     uint32_t *roots;            /* by the hash's first bits */
     struct hl_trie_node *nodes; /* by number; behind the roots */
     uint32_t limit;             /* of the numbers */
+    unsigned root_bits;
 };
-static const size_t HL_TRIE_ROOT_BYTES = sizeof(uint32_t) << HL_TRIE_ROOT_BITS;
+
+HL_INLINE size_t hl_trie_root_bytes(const struct hl_trie *trie) {
+    return sizeof(*trie->roots) << trie->root_bits;
+}
 
 /* An empty one for numbers below `limit`; 0 where there is no memory. */
-HL_INLINE int hl_trie_create(struct hl_trie *trie, uint32_t limit) {
-    trie->roots = hl_own_memory(HL_TRIE_ROOT_BYTES + (size_t)limit * sizeof(*trie->nodes));
-    if (!trie->roots) return 0;
-    trie->nodes = (struct hl_trie_node *)(trie->roots + (1 << HL_TRIE_ROOT_BITS));
-    trie->limit = limit;
-    return 1;
+HL_INLINE int hl_trie_create(struct hl_trie *trie, uint32_t limit, unsigned root_bits) {
+    *trie = (struct hl_trie){.limit = limit, .root_bits = root_bits};
+    trie->roots = hl_own_memory(hl_trie_root_bytes(trie) + (size_t)limit * sizeof(*trie->nodes));
+    trie->nodes = (struct hl_trie_node *)((uintptr_t)trie->roots + hl_trie_root_bytes(trie));
+    return trie->roots != NULL;
+}
+
+/* All roots are about to be used. */
+HL_INLINE void hl_trie_populate_roots(const struct hl_trie *trie) {
+    hl_populate(trie->roots, hl_trie_root_bytes(trie));
 }
 
 /* The number of what equals `key`; 0: there is none, and `add` (NULL: add nothing) had no room for it. */
 HL_INLINE uint32_t hl_trie_find(struct hl_trie *trie, uint64_t hash, const void *key, hl_same_function *same,
                                 hl_add_function *add) {
-    uint32_t *link = &trie->roots[hash >> (64 - HL_TRIE_ROOT_BITS)], fresh = 0;
-    for (uint64_t path = hash << HL_TRIE_ROOT_BITS;; path <<= HL_TRIE_BITS) {
+    uint32_t *link = &trie->roots[hash >> (64 - trie->root_bits)], fresh = 0;
+    for (uint64_t path = hash << trie->root_bits;; path <<= HL_TRIE_BITS) {
         uint32_t number = __atomic_load_n(link, __ATOMIC_ACQUIRE);
         if (!number) {
             if (!fresh && (!add || !(fresh = add(key)))) return 0;

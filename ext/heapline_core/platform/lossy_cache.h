@@ -30,7 +30,8 @@ struct hl_lossy_cache {
     unsigned shift;
 };
 
-enum { HL_LOSSY_BITS = 14 };
+/* Slots at most, and of one that begins with few. */
+enum { HL_LOSSY_BITS = 14, HL_LOSSY_FEW_BITS = 12 };
 static const size_t HL_LOSSY_BYTES = sizeof(struct hl_lossy_slot) << HL_LOSSY_BITS;
 
 HL_INLINE void hl_lossy_destroy(struct hl_lossy_cache *cache) {
@@ -38,17 +39,27 @@ HL_INLINE void hl_lossy_destroy(struct hl_lossy_cache *cache) {
     cache->slots = NULL;
 }
 
-/* An empty one of 2^HL_LOSSY_BITS slots; 0 where there is no memory. */
-HL_INLINE int hl_lossy_create(struct hl_lossy_cache *cache) {
+/* An empty one of 2^bits slots; 0 where there is no memory. */
+HL_INLINE int hl_lossy_create(struct hl_lossy_cache *cache, unsigned bits) {
     hl_lossy_destroy(cache);
     cache->slots = hl_own_memory(HL_LOSSY_BYTES);
-    cache->shift = 64 - HL_LOSSY_BITS;
+    cache->shift = 64 - bits;
     return cache->slots != NULL;
+}
+
+HL_INLINE unsigned hl_lossy_bits(const struct hl_lossy_cache *cache) {
+    return 64 - hl_load32(&cache->shift);
 }
 
 /* It is about to be used: some hundreds of keys touch all of its pages. */
 HL_INLINE void hl_lossy_populate(const struct hl_lossy_cache *cache) {
-    hl_populate(cache->slots, HL_LOSSY_BYTES);
+    hl_populate(cache->slots, sizeof(struct hl_lossy_slot) << hl_lossy_bits(cache));
+}
+
+/* All the slots that there can be: each key has another place, and most that was kept is lost. */
+HL_INLINE void hl_lossy_grow(struct hl_lossy_cache *cache) {
+    __atomic_store_n(&cache->shift, 64 - HL_LOSSY_BITS, __ATOMIC_RELAXED);
+    hl_lossy_populate(cache);
 }
 
 /* Each bit of a word changes about half of its mask's; no two words have the same. */
@@ -63,7 +74,7 @@ HL_INLINE uint64_t hl_lossy_key(uint64_t first, uint64_t second) {
 }
 
 HL_INLINE struct hl_lossy_slot *hl_lossy_slot(const struct hl_lossy_cache *cache, uint64_t key) {
-    return &cache->slots[key * 0x9e3779b97f4a7c15ull >> cache->shift];
+    return &cache->slots[key * 0x9e3779b97f4a7c15ull >> hl_load32(&cache->shift)];
 }
 
 /* 0: not there. */

@@ -24,7 +24,7 @@ void hl_call_frames_destroy(void) {
 
 int hl_call_frames_create(void) {
     nameless = hl_tree_note("(a line for which there was no room)");
-    if (!hl_lossy_create(&hl_call_known) || !hl_lossy_create(&owned)) return -ENOMEM;
+    if (!hl_lossy_create(&hl_call_known, HL_LOSSY_BITS) || !hl_lossy_create(&owned, HL_LOSSY_BITS)) return -ENOMEM;
     hl_lossy_populate(&hl_call_known);
     return 0;
 }
