@@ -21,8 +21,8 @@ module Bench
         initial heap slots (`RUBY_GC_HEAP_INIT_SLOTS` and its successors): without it the heap of so small a program gets
         one size or another by chance, also in plain runs, and GC.count changes with it.
       - C pairs: CPU nanoseconds of a malloc and its free of 64 bytes, in threads of a Ruby process, without the GVL.
-      - heapline is preloaded directly with `HEAPLINE=quiet`: this is what a running program pays. The last row shows what
-        `heapline CMD` adds by starting Ruby once more.
+      - heapline is preloaded directly with `HEAPLINE=quiet`: this is what a running program pays. The last row is a
+        program that `heapline CMD` begins: what that takes beyond the row before it is the command itself.
       - least: no tool, but the least that one can do which knows of each block whose it is when it is freed: eight checked
         bytes at its end and four counters, without lines, ages or threads (bench/workloads/native/least.c). What heapline
         costs beyond it is what its answers cost; it is a bound for every tool that marks blocks so.
