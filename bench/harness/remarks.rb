@@ -5,8 +5,8 @@ module Bench
   TRAILER = "malloc and free touch the trailer (eight bytes of heapline's after each block), often on a cache line " \
             "that the plain run leaves alone; the loop does little else."
   PAIR = "a pair takes 175 instructions more (test/bench/instructions_test.rb), at any number of threads. What " \
-         "+9.6 ns came to without one of its answers: +5.8 without the Ruby line, +8.7 without a look at the GC and at what " \
-         "was freed, +9.2 without ages, +9.2 without live bytes and their peak."
+         "+9.6 ns came to without one of its answers: +5.8 without the Ruby line, +8.7 without a look at the GC and " \
+         "at what was freed, +9.2 without ages, +9.2 without live bytes and their peak."
   MEAN = "what it costs to mark and count blocks at all stands under *least*; the rest comes from workloads that do " \
          "little but allocate, and from short runs, in which most lines run for the first time."
   SHARE = "a profile has %s of its time in heapline, %s in free alone, which waits for the cache line of each trailer."
