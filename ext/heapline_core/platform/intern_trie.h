@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Interning without a size: equal things have one number, from 1, however many there are. The numbers make trees: the
- * first bits of the hash lead to a root, and two more from each number's node to the next one, until a node is that of
+ * first bits of the hash lead to a root, and one more from each number's node to the next one, until a node is that of
  * the thing or the place is free. The things lie with the user, complete before their number is known to anyone.
  *
  * N1  It grows by one node a thing: nothing is ever moved, copied or set up, so no call takes longer than others. Nodes
@@ -21,11 +21,9 @@
 #include "platform/own_memory.h"
 #include "platform/platform.h"
 
-enum { HL_TRIE_BITS = 2 };
-
 struct hl_trie_node {
-    uint32_t hash; /* its lower half */
-    uint32_t next[1 << HL_TRIE_BITS];
+    uint32_t hash;    /* its lower half */
+    uint32_t next[2]; /* by its next bit */
 };
 
 struct hl_trie {
@@ -56,7 +54,7 @@ HL_INLINE void hl_trie_populate_roots(const struct hl_trie *trie) {
 HL_INLINE uint32_t hl_trie_find(struct hl_trie *trie, uint64_t hash, const void *key, hl_same_function *same,
                                 hl_add_function *add) {
     uint32_t *link = &trie->roots[hash >> (64 - trie->root_bits)], fresh = 0;
-    for (uint64_t path = hash << trie->root_bits;; path <<= HL_TRIE_BITS) {
+    for (uint64_t path = hash << trie->root_bits;; path <<= 1) {
         uint32_t number = __atomic_load_n(link, __ATOMIC_ACQUIRE);
         if (!number) {
             if (!fresh && (!add || !(fresh = add(key)))) return 0;
@@ -67,7 +65,7 @@ HL_INLINE uint32_t hl_trie_find(struct hl_trie *trie, uint64_t hash, const void 
         }
         struct hl_trie_node *node = &trie->nodes[number];
         if (node->hash == (uint32_t)hash && same(number, key)) return number;
-        link = &node->next[path >> (64 - HL_TRIE_BITS)];
+        link = &node->next[path >> 63];
     }
 }
 
