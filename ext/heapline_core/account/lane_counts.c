@@ -220,6 +220,7 @@ static struct hl_count *find_or_add(struct hl_lane_counts *counts, struct hl_lan
     bring(counts, HL_INDEX_STEP);
     const hl_cell_ref place = (hl_cell_ref)(((char *)count - hl_flight.base) / HL_CELL_SIZE);
     uint64_t *entry = put(counts->index, (uint64_t)(site | stamp_of(epochs)) << HL_INDEX_KEY_SHIFT | place);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (hl_load64(&counts->epochs) != epochs) forget_stamp(entry); /* a handler has brought the next one meanwhile */
     return count;
 }
