@@ -13,6 +13,7 @@
 #include "core.h"
 #include "platform/platform.h"
 #include "state/guard.h"
+#include "vm/native_walk.h"
 
 enum { MOST = 64 };
 
@@ -137,6 +138,32 @@ static void stops_where_nothing_is_known(void) {
     CHECK_EQUAL(frames[0], 0x1000);
 }
 
+/* What the VM's library calls C from: here a function of this program, which is all of the VM. */
+__attribute__((noinline)) static void runs_ruby(int depth) {
+    if (depth > 0)
+        runs_ruby(depth - 1);
+    else
+        ours.count = hl_stack_walk(HL_CALLER, ours.frames);
+    __asm__ volatile("");
+}
+
+static void ends_where_ruby_code_runs(void) {
+    uintptr_t begin;
+    start();
+    const uintptr_t size = hl_unwind_function((uintptr_t)runs_ruby + 1, &begin);
+    hl_native_vm.begin = begin & ~0xffffull;
+    hl_native_vm.size = 1 << 20;
+    runs_ruby(3);
+    CHECK(ours.count > 1);
+    hl_interpreter.bounds = (uint64_t)(begin - hl_native_vm.begin) << 32 | size;
+    runs_ruby(3);
+    CHECK_EQUAL(ours.count, 1);
+    CHECK(hl_interpreter_has(ours.frames[0]));
+    hl_interpreter.bounds = HL_INTERPRETER_NOWHERE;
+    runs_ruby(3);
+    CHECK(ours.count > 1);
+}
+
 __attribute__((noinline)) static uint32_t number_here(void) {
     const uint32_t number = hl_stack_here(HL_CALLER);
     __asm__ volatile("");
@@ -173,6 +200,7 @@ static const struct check_test tests[] = {
     {"walks_as_libgcc_does", walks_as_libgcc_does},
     {"a_deep_stack_is_cut", a_deep_stack_is_cut},
     {"walks_in_threads", walks_in_threads},
+    {"ends_where_ruby_code_runs", ends_where_ruby_code_runs},
     {"stops_where_nothing_is_known", stops_where_nothing_is_known},
     {"equal_stacks_have_one_number", equal_stacks_have_one_number},
     {"threads_intern_one_stack_once", threads_intern_one_stack_once},

@@ -6,6 +6,7 @@
 
 #include "flight/site_table.h"
 #include "platform/intern_table.h"
+#include "vm/native_walk.h"
 #include "vm/ruby_walk.h"
 
 enum { NODES = 1 << 20, FRAMES = 1 << 17 };
@@ -93,5 +94,6 @@ static const struct hl_ruby_sink sink = {&by_pc, frame_of, node_of};
 uint32_t hl_ruby_stack_here(struct hl_lane *lane) {
     if (hl_ruby.public_only || hl_thread.starting || hl_thread.exiting) return 0;
     if (HL_UNLIKELY(!lane->ruby_stack)) lane->ruby_stack = hl_own_memory(sizeof(*lane->ruby_stack));
+    if (HL_UNLIKELY(!hl_interpreter.bounds)) hl_interpreter_find(&lane->ecs); /* where native stacks end */
     return lane->ruby_stack ? hl_walk_here(lane->ruby_stack, &sink, &lane->ecs) : 0;
 }

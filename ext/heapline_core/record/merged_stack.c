@@ -167,12 +167,6 @@ HL_INLINE int begins_run(const char *frame) {
            (flags & HL_FRAME_KIND) != HL_FRAME_DUMMY && hl_frame_pc(frame);
 }
 
-HL_COLD static void find_interpreter(const struct merging *merging) {
-    for (const char *frame = merging->frame; frame < merging->end && !hl_interpreter.bounds;
-         frame += hl_ruby_frame_size)
-        if (hl_frame_runs_ruby(frame)) hl_interpreter_find(hl_frame_pc(frame));
-}
-
 static struct merging frames_of_ruby(struct hl_merged_stack *merged, struct hl_lane *lane) {
     struct merging merging = {0};
     const char *end;
@@ -180,7 +174,7 @@ static struct merging frames_of_ruby(struct hl_merged_stack *merged, struct hl_l
     merging.tag = hl_ruby.layout->ec_tag ? *(const uintptr_t *)(hl_ruby_ec() + hl_ruby.layout->ec_tag) : 0;
     merging.skipped = hl_walk_skipped((uint32_t)((size_t)(end - merging.frame) / hl_ruby_frame_size));
     merging.end = end - hl_ruby_frame_size * merging.skipped;
-    if (HL_UNLIKELY(!hl_interpreter.bounds)) find_interpreter(&merging);
+    if (HL_UNLIKELY(!hl_interpreter.bounds)) hl_interpreter_find(&lane->ecs);
     for (const char *frame = merging.frame; frame < merging.end; frame += hl_ruby_frame_size)
         if (begins_run(frame)) merged->beginnings[merging.runs++] = frame;
     return merging;

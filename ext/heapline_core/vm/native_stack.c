@@ -31,26 +31,45 @@ int hl_stack_create(void) {
 
 /* ---- walking ---- */
 
-__attribute__((noinline)) uint32_t hl_stack_walk(uintptr_t caller, uint64_t *frames) {
+static uint64_t hash_with(uint64_t hash, uint64_t frame) {
+    return (hash + frame) * 0x9e3779b97f4a7c15ull;
+}
+
+struct walked {
+    uint32_t count, hash;
+};
+
+static struct walked walked(uint32_t count, uint64_t hash) {
+    return (struct walked){count, (uint32_t)(hash >> 32)};
+}
+
+/* The hash beside the frames: it costs nothing while the walk waits for memory. */
+HL_NOINLINE static struct walked walk(uintptr_t caller, uint64_t *frames) {
     struct hl_thread *thread = &hl_thread;
     struct hl_registers at;
     uint32_t count = 1, own = 0, in_a_row = 0, left_vm = 0;
+    uint64_t hash = hash_with(0, caller);
     HL_REGISTERS_HERE(at);
     hl_native_begin(thread, at.sp);
     frames[0] = caller;
     while (at.pc != caller)
-        if (own++ == HL_NATIVE_OWN_FRAMES || hl_native_step(thread, &at) <= 0) return 1;
+        if (own++ == HL_NATIVE_OWN_FRAMES || hl_native_step(thread, &at) <= 0) return walked(1, hash);
     for (;;) {
         if (hl_native_in_vm(at.pc)) {
-            if (++in_a_row >= (left_vm ? HL_STACK_VM_AFTER : HL_STACK_VM_FRAMES)) break;
+            if (hl_interpreter_has(at.pc) || ++in_a_row >= (left_vm ? HL_STACK_VM_AFTER : HL_STACK_VM_FRAMES)) break;
         } else {
             in_a_row = 0;
             left_vm = 1;
         }
         if (count == HL_STACK_FRAMES || hl_native_step(thread, &at) <= 0) break;
         frames[count++] = at.pc;
+        hash = hash_with(hash, at.pc);
     }
-    return count;
+    return walked(count, hash);
+}
+
+HL_NOINLINE uint32_t hl_stack_walk(uintptr_t caller, uint64_t *frames) {
+    return walk(caller, frames).count;
 }
 
 /* ---- libraries ---- */
@@ -88,12 +107,6 @@ static int lies_there(struct hl_stack *stack) {
 }
 
 /* ---- interning ---- */
-
-static uint32_t hash_of(const uint64_t *frames, uint32_t count) {
-    uint64_t hash = count;
-    for (uint32_t i = 0; i < count; i++) hash = (hash + frames[i]) * 0x9e3779b97f4a7c15ull;
-    return (uint32_t)(hash >> 32);
-}
 
 /* Buckets are probed in a row; a full stretch of them refuses. */
 static uint32_t *find(uint32_t hash, const uint64_t *frames, uint32_t count, uint32_t *number) {
@@ -138,9 +151,9 @@ HL_COLD static uint32_t intern(uint32_t hash, const uint64_t *frames, uint32_t c
 uint32_t hl_stack_here(uintptr_t caller) {
     uint64_t frames[HL_STACK_FRAMES];
     uint32_t number;
-    const uint32_t count = hl_stack_walk(caller, frames), hash = hash_of(frames, count);
-    const uint32_t *bucket = find(hash, frames, count, &number);
-    return number || !bucket ? number : intern(hash, frames, count);
+    const struct walked here = walk(caller, frames);
+    const uint32_t *bucket = find(here.hash, frames, here.count, &number);
+    return number || !bucket ? number : intern(here.hash, frames, here.count);
 }
 
 const struct hl_stack *hl_stack_at(uint32_t number) {

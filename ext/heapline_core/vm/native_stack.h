@@ -3,8 +3,8 @@
  * The native call stack of an allocation, interned: equal stacks have one number.
  *
  * A stack is the return addresses from the allocation's caller outwards. What tells of a leak lies between the
- * allocation and the method in C that Ruby called, so the walk ends a few frames after it came back into the VM, and
- * after HL_STACK_FRAMES at the latest.
+ * allocation and the Ruby code that called C, so the walk ends in the function of the VM that runs Ruby code; where
+ * that is not met, a few frames after it came back into the VM, and after HL_STACK_FRAMES at the latest.
  *
  * N1  A stack is complete before its number is known to anyone, and never changes or goes away.
  * N2  It knows the libraries that its frames lay in, also when they are gone. Where another one came to lie at their

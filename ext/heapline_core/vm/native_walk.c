@@ -6,6 +6,7 @@
 
 #include "flight/library.h"
 #include "platform/probe.h"
+#include "vm/ruby_walk.h"
 
 enum { PAGE = 4096, NEAR_PAGES = 64 };
 
@@ -88,14 +89,30 @@ static uint64_t bounds_of(uintptr_t begin, uintptr_t size) {
     return (uint64_t)(begin - hl_native_vm.begin) << 32 | size;
 }
 
-HL_COLD void hl_interpreter_find(uint64_t pc) {
-    uint64_t instruction;
+/* By the code of a frame: its pc is that of its next instruction. */
+static void find_by(uint64_t pc) {
+    uint64_t instruction, unknown = 0;
     uintptr_t begin;
-    /* A frame's pc is that of its next instruction. */
     if (hl_probe(&instruction, (const void *)pc, sizeof(instruction)) || !hl_native_in_vm(instruction)) return;
     const uintptr_t size = hl_unwind_function(instruction, &begin);
     if (size < SHORTEST || size > UINT32_MAX || !hl_native_in_vm(begin)) return;
-    __atomic_store_n(&hl_interpreter.bounds, bounds_of(begin, size), __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&hl_interpreter.bounds, &unknown, bounds_of(begin, size), 0, __ATOMIC_RELAXED,
+                                __ATOMIC_RELAXED);
+}
+
+HL_COLD void hl_interpreter_find(struct hl_known_ecs *known) {
+    enum { LOOKS = 256 }; /* of a VM whose code has no such addresses */
+    static uint32_t looks;
+    const char *frame, *end;
+    if (!hl_walk_frames(known, &frame, &end)) return;
+    for (; frame < end && !hl_interpreter.bounds; frame += hl_ruby_frame_size) {
+        uint64_t unknown = 0;
+        if (!hl_frame_runs_ruby(frame)) continue;
+        find_by(hl_frame_pc(frame));
+        if (__atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED) < LOOKS) continue;
+        __atomic_compare_exchange_n(&hl_interpreter.bounds, &unknown, HL_INTERPRETER_NOWHERE, 0, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
+    }
 }
 
 /* 1: `what` was not among what is known, and is now. Where there is no room it stays unknown. */

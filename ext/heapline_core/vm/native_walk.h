@@ -74,6 +74,8 @@ HL_INLINE int hl_native_in_vm(uintptr_t pc) {
  */
 
 enum { HL_INTERPRETER_CALLERS = 4 };
+/* As bounds: it was looked for and cannot be found. */
+#define HL_INTERPRETER_NOWHERE (1ull << 32)
 
 struct hl_interpreter {
     uint64_t bounds; /* where it begins, in bytes from the VM's library << 32 | size; 0: not known yet */
@@ -82,8 +84,9 @@ struct hl_interpreter {
 };
 extern struct hl_interpreter hl_interpreter HL_HIDDEN;
 
-/* Find it by the code that a Ruby frame runs, at `pc`. */
-void hl_interpreter_find(uint64_t pc);
+/* Find it by the code that the running thread's Ruby frames run: who needs it asks while its bounds are 0. */
+struct hl_known_ecs;
+void hl_interpreter_find(struct hl_known_ecs *known);
 void hl_interpreter_learn_caller(uint64_t address);
 void hl_interpreter_learn_function(uintptr_t address);
 
