@@ -5,6 +5,7 @@
 #include <ruby/thread.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <new>
@@ -109,7 +110,7 @@ void *run_without_gvl(void *data) {
             owner.events += events;
             sample_now_and_then(owner);
             if (Clock::now() >= end) break;
-            if (events < FEW) usleep(NAP_US);
+            if (events < FEW && usleep(NAP_US) && errno == EINTR) break; /* a signal: the process may have ended */
         }
     });
     return nullptr;
@@ -128,8 +129,8 @@ void without_gvl(VALUE self, Owner &owner, void *(*body)(void *)) {
     RB_GC_GUARD(self);
 }
 
-/* run(seconds) -> Integer: take over what comes for so long, or until the process ends the recording; the number of
- * events. */
+/* run(seconds) -> Integer: take over what comes for so long, or until the process ends the recording, or a signal
+ * comes; the number of events. */
 VALUE run(VALUE self, VALUE seconds) {
     Owner &owner = owner_of(self);
     owner.seconds = NUM2DBL(seconds);

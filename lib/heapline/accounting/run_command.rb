@@ -61,16 +61,6 @@ module Heapline
         :order
       end
 
-      # What stands alone and in full needs no OptionParser, which would be a quarter of the start.
-      def parse(argv)
-        words = argv.dup
-        while (option = RunOptions.flag_of(words.first))
-          @options[option.key] = true
-          words.shift
-        end
-        super(words)
-      end
-
       def reporter
         Command::Installation.reporter.join("\x1f")
       end

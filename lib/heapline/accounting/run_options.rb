@@ -14,10 +14,6 @@ module Heapline
         def name
           switch.last[/\A--[\w-]+/]
         end
-
-        def words
-          kind == :sort ? "#{help} #{RunOptions.sort_keys.join(", ")}" : help
-        end
       end
 
       ALL = [
@@ -25,7 +21,8 @@ module Heapline
         Option.new(key: :output, kind: :path, switch: ["-o", "--output FILE"],
                    help: "write the report to FILE: .heapline (flight file), .html, .json, .csv, .pb.gz, … else text"),
         Option.new(key: :top, kind: :count, switch: ["--top N"], help: "rows of the report (20; 0: all)"),
-        Option.new(key: :sort, kind: :sort, switch: ["--sort KEY"], help: "sort by"),
+        Option.new(key: :sort, kind: :sort, switch: ["--sort KEY"],
+                   help: "sort by growth, retained, live, bytes, blocks, allocs, frees, temporary, life"),
         Option.new(key: :min, kind: :bytes, switch: ["--min BYTES"],
                    help: "only rows with BYTES or more, live or of growth"),
         Option.new(key: :objects, kind: :flag, switch: ["--objects"],
@@ -67,15 +64,10 @@ module Heapline
       # Declare some of them to an OptionParser; what the command line has goes into `given`.
       def self.define(parser, options, given)
         options.each do |option|
-          parser.on(*option.switch, option.words) do |value|
+          parser.on(*option.switch, option.help) do |value|
             given[option.key] = convert(option, option.kind == :flag ? true : value)
           end
         end
-      end
-
-      # The one that a word switches on, or nil.
-      def self.flag_of(word)
-        ALL.find { |option| option.kind == :flag && option.switch.include?(word) }
       end
 
       # Raises UsageError for what the command line asks for in vain. given: its options; all: with those of HEAPLINE,

@@ -75,14 +75,48 @@ module Heapline
         end
       end
 
-      # Of an OptionParser: who reads a value need not know whose it is.
+      # Of what defines options: who reads a value need not know whose it is.
       module Naming
         def on(*words, &block)
           name = words.grep(/\A--/).first.to_s[/\A--[\w-]+/]
           super { |value| Figures::Typed.named(name) { block.call(value) } }
         end
       end
-      private_constant :Naming
+
+      # Defines options as OptionParser does, and takes those that a command line has in full: for these that is not
+      # loaded, which would be a third of the start.
+      class InFull
+        def initialize
+          @flags = {}
+          @valued = {}
+        end
+
+        def on(*words, &block)
+          names = words.take_while { |word| word.to_s.start_with?("-") }
+          return if names.last.match?(/[\[=]/) || !words.all?(String)
+
+          known = names.last.include?(" ") ? @valued : @flags
+          names.each { |name| known[name[/\A[\w-]+/]] = block }
+        end
+
+        def separator(_line); end
+
+        # [the arguments, the words that are left: from the first one on that is for OptionParser]. mixed: may options
+        # stand behind arguments?
+        def take(words, mixed:)
+          left = words.dup
+          arguments = []
+          while (word = left.first)
+            next arguments << left.shift if mixed && (word == "-" || !word.start_with?("-"))
+            break unless @flags.key?(word) || (@valued.key?(word) && left.size > 1)
+
+            left.shift
+            @flags.key?(word) ? @flags[word].call(!word.start_with?("--no-")) : @valued[word].call(left.shift)
+          end
+          [arguments, left]
+        end
+      end
+      private_constant :Naming, :InFull
 
       private
 
@@ -121,10 +155,15 @@ module Heapline
 
       # Options out of `argv`; the arguments that are left.
       def parse(argv)
-        return argv.dup if parsing == :order && !argv.first.to_s.start_with?("-")
+        known = InFull.new.extend(Naming)
+        define(known)
+        arguments, left = known.take(argv, mixed: parsing == :permute)
+        left.first&.start_with?("-") ? arguments + parse_further(left) : arguments + left
+      end
 
+      def parse_further(words)
         options = parser
-        options.public_send(parsing, argv)
+        options.public_send(parsing, words)
       rescue OptionParser::ParseError => e
         raise UsageError, wrong(options, e)
       end

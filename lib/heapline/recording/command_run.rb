@@ -3,10 +3,8 @@
 require_relative "../clock"
 require_relative "../accounting/flight_directory"
 require_relative "../accounting/run_command"
-require_relative "../command/next_steps"
 require_relative "naming"
 require_relative "rings"
-require_relative "written"
 
 module Heapline
   class Recording
@@ -46,7 +44,8 @@ module Heapline
       def run
         @out.flush
         ended = @child.run(environment) do
-          require_relative "recording" # while the program starts
+          require_relative "recording" # these while the program starts
+          require_relative "written"
           drain
         end
         say_nothing_was_recorded if ended && !@any
@@ -65,6 +64,7 @@ module Heapline
       def unfit
         return "could be (a program that is linked statically cannot)" if @accounted[:any]
 
+        require_relative "../command/next_steps"
         "was a Ruby program that could be recorded (#{Command::NextSteps.any("record", @argv)})"
       end
 

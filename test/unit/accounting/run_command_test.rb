@@ -35,7 +35,7 @@ module Heapline
       def test_libraries_that_it_does_not_need_are_not_loaded
         script = "def Kernel.exec(*) = $stdout.write($LOADED_FEATURES.join(\"\\n\")) && $stdout.flush && exit!(0); " \
                  "require \"heapline/cli\"; " \
-                 "Heapline::CLI.start(%w[--quiet --objects --no-follow true])"
+                 "Heapline::CLI.start(%w[--quiet --objects --no-follow -o /dev/null --top 5 true])"
         command = [{ "RUBYOPT" => nil }, RbConfig.ruby, "--disable-gems", "-I#{LIB}", "-e", script]
         loaded = IO.popen(command, &:read)
         assert_match(%r{/run_command\.rb$}, loaded)

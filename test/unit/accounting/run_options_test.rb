@@ -20,6 +20,10 @@ module Heapline
         assert_equal options, RunOptions.from_env(RunOptions.to_env(options))
       end
 
+      def test_the_help_names_all_sort_keys
+        assert_equal "sort by #{RunOptions.sort_keys.join(", ")}", RunOptions::KEYS.fetch(:sort).help
+      end
+
       def test_unknown_keys_name_the_known_ones
         error = assert_raises(UsageError) { RunOptions.from_env("quite") }
         assert_match(/no such key: "quite"; it knows quiet, output, top/, error.message)

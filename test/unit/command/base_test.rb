@@ -46,6 +46,29 @@ module Heapline
         end
       end
 
+      VALUES = ["1", "5s", "all", "-", "--json", ""].freeze
+
+      # Whether a command line needs OptionParser or not, it means the same.
+      def test_options_in_full_are_what_optionparser_makes_of_them
+        types = CLI::COMMANDS.keys.map { |name| CLI.command(name) }
+        seen = types.sum do |type|
+          words = type.new.parser.top.list.grep(OptionParser::Switch).flat_map { |switch| switch.long + switch.short }
+          lines = words.product(VALUES).flat_map do |word, value|
+            [[word], [word, value], ["x", word, value, "y"], [word, value, "--", word], [word, value, "--nonsense"]]
+          end
+          lines.each { |argv| assert_equal parsed(type, :parse_further, argv), parsed(type, :parse, argv), argv }.size
+        end
+        assert_operator seen, :>, 3000
+      end
+
+      # [arguments, options], or what is said.
+      def parsed(type, how, argv)
+        command = type.new
+        [command.send(how, argv), command.instance_variable_get(:@options)]
+      rescue Error => e
+        e.message
+      end
+
       # In the section of its command, where it has one; `env` has the options of `run`.
       def test_every_option_is_documented
         page = File.read(File.join(ROOT, "docs", "cli.md"))
