@@ -84,7 +84,7 @@ module Bench
                 file: "rails_server")
       end,
       program("object_loop", "`Object.new` in a loop", :objects),
-      program("object_mix", "JSON, ERB, Kramdown, Liquid, Rouge", :objects, "30", file: "documents"),
+      program("object_mix", "JSON, ERB, Kramdown, Liquid, Rouge", :objects, file: "documents"),
       start("start", "`ruby -e 1`, preloaded", :preload),
       start("start_command", "`ruby -e 1` through the tool's command", :command)
     ].freeze

@@ -129,6 +129,22 @@ static void of_two_places_in_one_slot_both_stay_known(void) {
     fake_ruby_pop();
 }
 
+/* As of objects: a line that asks for no block has no counters. */
+static void a_site_alone_takes_no_counters(void) {
+    const uintptr_t maker = 0x4242, other = 0x5353;
+    begin();
+    allocate_at(code, 5);
+    fake_ruby_push(code, 6);
+    struct hl_lane *lane = hl_thread.lane;
+    const uint32_t site = hl_locate_alone(lane, maker);
+    CHECK_EQUAL(site, flight_find("/app/a.rb", 10 + 6));
+    for (int i = 0; i < 3; i++) CHECK_EQUAL(hl_locate_alone(lane, maker), site);
+    CHECK(place_of(maker)->site == site && !place_of(maker)->count && !hl_lane_find(&lane->counts, site));
+    const struct hl_place place = hl_locate(lane, other);
+    CHECK(place.site == site && place.count && place.count == hl_lane_find(&lane->counts, site));
+    fake_ruby_pop();
+}
+
 static void a_line_that_is_known_is_not_asked_for_again(void) {
     begin();
     allocate_at(code, 1);
@@ -728,6 +744,7 @@ static const struct check_test tests[] = {
     {"a_threads_first_frame_may_be_missing", a_threads_first_frame_may_be_missing},
     {"each_form_of_a_path_is_read", each_form_of_a_path_is_read},
     {"of_two_places_in_one_slot_both_stay_known", of_two_places_in_one_slot_both_stay_known},
+    {"a_site_alone_takes_no_counters", a_site_alone_takes_no_counters},
     {"a_line_that_is_known_is_not_asked_for_again", a_line_that_is_known_is_not_asked_for_again},
     {"caches_that_overflow_answer_no_place_wrongly", caches_that_overflow_answer_no_place_wrongly},
     {"lines_that_are_looked_for_again_get_a_larger_cache", lines_that_are_looked_for_again_get_a_larger_cache},

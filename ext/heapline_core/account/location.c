@@ -195,6 +195,7 @@ void hl_location_settle(struct hl_lane *lane) {
 
 struct search {
     struct hl_lane *lane;
+    int how; /* HL_LOCATE_RUBY … */
     uint64_t key;
     uint16_t library;
     uint32_t tag;
@@ -210,7 +211,8 @@ struct search {
 static const uint32_t CALLER = UINT32_MAX;
 
 static void keep(const struct search *search, uint32_t site) {
-    const struct hl_place place = hl_lane_place(search->lane, site);
+    const int alone = search->how & HL_LOCATE_ALONE;
+    const struct hl_place place = alone ? (struct hl_place){site, NULL} : hl_lane_place(search->lane, site);
     const uint64_t pc = search->pc | (search->loading ? HL_LOCATION_LOADING : 0);
     keep_in(&search->lane->locations,
             (struct hl_location_slot){pc, search->key, place.site, search->epoch, place.count});
@@ -329,13 +331,14 @@ const struct hl_location_slot *hl_location_further(struct hl_lane *lane, struct 
     return frame.frame && hl_location_is_loading(lane, frame) ? slot : NULL;
 }
 
-HL_NOINLINE uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int with_ruby) {
+HL_NOINLINE uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int how) {
+    const int with_ruby = how & HL_LOCATE_RUBY;
     uint32_t site = 0;
     const int saved = hl_guard_enter(&hl_thread);
     const uint32_t asker = asker_at(caller);
     if (with_ruby && HL_UNLIKELY(hl_ruby.public_only == HL_UNTIL_PROVEN)) hl_ruby_proof_look();
     struct search search = {
-        .lane = lane, .key = hl_location_key(caller, hl_thread.tag), .tag = hl_thread.tag, .cacheable = 1};
+        .lane = lane, .how = how, .key = hl_location_key(caller, hl_thread.tag), .tag = hl_thread.tag, .cacheable = 1};
     search.library = asker & ASKER_LIBRARY;
     search.epoch = hl_location_epoch(0);
     if (with_ruby) search.frame = hl_ruby_frame(&lane->ecs);

@@ -25,8 +25,11 @@
 #include "platform/platform.h"
 #include "vm/ruby_frame.h"
 
-/* The site of an allocation by `caller`; `with_ruby` 0: do not look at Ruby. */
-uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int with_ruby);
+/* How to locate: with a look at Ruby; the site alone, of what is no block and needs no counters of the lane's. */
+enum { HL_LOCATE_RUBY = 1, HL_LOCATE_ALONE = 2 };
+
+/* The site of an allocation by `caller`. */
+uint32_t hl_locate_slow(struct hl_lane *lane, uintptr_t caller, int how);
 
 /* A watched block is freed. */
 void hl_location_forget(const void *block, size_t usable);
@@ -46,14 +49,26 @@ HL_INLINE int hl_location_is_loading(struct hl_lane *lane, struct hl_frame frame
     return hl_ruby_calls_require(&lane->ecs, frame) || hl_ruby_is_loading(frame);
 }
 
-HL_INLINE struct hl_place hl_locate(struct hl_lane *lane, uintptr_t caller) {
+/* What the lane's cache has; NULL: nothing. */
+HL_INLINE const struct hl_location_slot *hl_located(struct hl_lane *lane, uintptr_t caller) {
     const struct hl_frame frame = hl_ruby_frame(&lane->ecs);
     const uint64_t key = hl_location_key(caller, hl_thread.tag);
     const struct hl_location_slot *slot = hl_location_slot(lane->locations, frame.pc, key);
-    if (HL_LIKELY(hl_location_is(slot, frame.pc, key)) || (slot = hl_location_known_jit(lane->locations, key)) ||
-        (slot = hl_location_further(lane, frame, key)))
-        return (struct hl_place){slot->site, slot->count};
-    return hl_lane_place(lane, hl_locate_slow(lane, caller, 1));
+    if (HL_LIKELY(hl_location_is(slot, frame.pc, key)) || (slot = hl_location_known_jit(lane->locations, key)))
+        return slot;
+    return hl_location_further(lane, frame, key);
+}
+
+HL_INLINE struct hl_place hl_locate(struct hl_lane *lane, uintptr_t caller) {
+    const struct hl_location_slot *slot = hl_located(lane, caller);
+    if (HL_LIKELY(slot)) return (struct hl_place){slot->site, slot->count};
+    return hl_lane_place(lane, hl_locate_slow(lane, caller, HL_LOCATE_RUBY));
+}
+
+/* Of a caller of which nothing else is asked: what the cache has of it then has no counters. */
+HL_INLINE uint32_t hl_locate_alone(struct hl_lane *lane, uintptr_t caller) {
+    const struct hl_location_slot *slot = hl_located(lane, caller);
+    return HL_LIKELY(slot) ? slot->site : hl_locate_slow(lane, caller, HL_LOCATE_RUBY | HL_LOCATE_ALONE);
 }
 
 #endif

@@ -23,7 +23,7 @@ struct hl_location_slot {
     uint64_t caller; /* hl_location_key; 0: empty */
     uint32_t site;
     uint32_t epoch;
-    struct hl_count *count; /* the lane's counters of the site */
+    struct hl_count *count; /* the lane's counters of the site; NULL: the site was located alone */
 };
 
 _Static_assert(sizeof(struct hl_location_slot) == 1 << 5 && HL_LOCATION_SLOTS_MOST == 1 << 10, "HL_LOCATION_SHIFT");

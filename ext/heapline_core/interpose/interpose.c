@@ -91,7 +91,7 @@ HL_COLD static int birth_slow(struct hl_thread *thread, void *block, size_t usab
         if (!thread->quiet && thread->exiting)
             site = HL_SITE_EXITING;
         else if (!thread->quiet)
-            site = hl_locate_slow(lane, caller, !thread->starting);
+            site = hl_locate_slow(lane, caller, thread->starting ? 0 : HL_LOCATE_RUBY);
         hl_lane_birth(lane, block, usable, size, hl_lane_place(lane, site), site == HL_SITE_QUIET);
         if (way.event && site != HL_SITE_QUIET)
             recorded = hl_record_birth(lane, way.event, block, size, way.alignment, caller,
@@ -202,7 +202,7 @@ static HL_NOINLINE void *born_further(void *block, size_t size, uintptr_t caller
     const struct hl_location_slot *slot = hl_short_further(lane, caller);
     if (HL_LIKELY(slot))
         return hl_short_count(lane, block, word, size, slot) ? block : born_generally(block, size, caller);
-    const struct hl_place place = hl_lane_place(lane, hl_locate_slow(lane, caller, 1));
+    const struct hl_place place = hl_lane_place(lane, hl_locate_slow(lane, caller, HL_LOCATE_RUBY));
     hl_lane_birth(lane, block, hl_real_usable(block), size, place, 0);
     return block;
 }

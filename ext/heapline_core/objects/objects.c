@@ -113,7 +113,8 @@ static HL_COLD void born_slow(struct hl_thread *thread, hl_value object) {
     struct hl_lane *lane = stay.lane;
     if (lane) {
         hl_lane_follow_and_answer(lane);
-        const uint32_t site = thread->exiting ? HL_SITE_EXITING : hl_locate_slow(lane, maker, !thread->starting);
+        const int how = HL_LOCATE_ALONE | (thread->starting ? 0 : HL_LOCATE_RUBY);
+        const uint32_t site = thread->exiting ? HL_SITE_EXITING : hl_locate_slow(lane, maker, how);
         const uint32_t row = count_birth(object, site, lane->generation);
         if (hl_recording()) record_birth(lane, object, row, !thread->starting && !thread->exiting);
     }
@@ -135,7 +136,7 @@ static void born(hl_value data, const void *event) {
         return;
     }
     hl_lane_follow_and_answer(lane);
-    const uint32_t row = count_birth(object, hl_locate(lane, maker).site, lane->generation);
+    const uint32_t row = count_birth(object, hl_locate_alone(lane, maker), lane->generation);
     if (hl_recording()) record_birth(lane, object, row, 1);
 }
 
