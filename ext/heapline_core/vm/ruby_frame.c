@@ -246,13 +246,19 @@ static int read_code(int direct, const char *frame, uint64_t pc, struct code *co
     return pc - code->encoded <= (uint64_t)size * sizeof(hl_value) ? 0 : -EAGAIN;
 }
 
-/* The pc points behind the instruction that runs. */
+/* The pc points behind the instruction that runs. Ruby 3.1 and 3.2 have no line for some, as for the one that makes a
+ * regular expression with `o`: it is the line of those before them. */
 static uint32_t line_at(const struct code *code, uint64_t pc) {
+    enum { BACK = 32 };
     size_t position = (pc - code->encoded) / sizeof(hl_value);
     /* rb_iseq_line_no looks at the body only: the iseq object itself may be moving. */
     uint64_t iseq[8] = {0};
     memcpy((char *)iseq + hl_ruby.layout->iseq_body, &code->body, sizeof(code->body));
-    return hl_ruby.rb_iseq_line_no(iseq, position ? position - 1 : 0);
+    if (position) position--;
+    const size_t least = position > BACK ? position - BACK : 0;
+    uint32_t line = hl_ruby.rb_iseq_line_no(iseq, position);
+    while (HL_UNLIKELY(!line) && position > least) line = hl_ruby.rb_iseq_line_no(iseq, --position);
+    return line;
 }
 
 static int is_internal(const struct hl_ruby_line *line) {
