@@ -35,8 +35,10 @@ module Heapline
       HEAP = "main heap"
       PAGES = "object heap"
       TRANSIENT = "Ruby's transient heap"
-      # Ruby 4.0 maps so much for its shapes and writes the beginning. Kernels that keep names say so.
+      # Ruby 4.0 maps so much for its shapes and writes the beginning; above them, where the kernel joins it with them,
+      # 16 or 20 MiB for their list, likewise. Kernels that keep names say so.
       SHAPES = ((384 - 8) * 1024 * 1024)..(384 * 1024 * 1024)
+      SHAPE_LIST = (8 * 1024 * 1024)..(21 * 1024 * 1024)
       GAP = 1024 * 1024
       TRANSIENT_BYTES = 32 * 1024 * 1024
       TRANSIENT_BLOCK = 32 * 1024
@@ -109,9 +111,18 @@ module Heapline
         pages = @map.pages(mapping.start, mapping.finish) if absent >= GAP
         return mapping.rss_bytes.zero? ? [] : [absent] unless pages
 
-        runs = pages.slice_when { |one, next_one| one != next_one }.map { |run| run.first.zero? ? run.size : nil }
-        runs.drop(runs.first ? 1 : 0).then { |rest| rest.last ? rest[0..-2] : rest }
-            .compact.map { |count| count * MemoryMap::PAGE }
+        runs = pages.slice_when { |one, next_one| one != next_one }
+                    .map { |run| run.first.zero? ? run.size * MemoryMap::PAGE : nil }
+        runs = without_shapes(runs)
+        runs.drop(runs.first ? 1 : 0).then { |rest| rest.last ? rest[0..-2] : rest }.compact
+      end
+
+      # runs: bytes that are not resident, nil where they are, in their order.
+      def without_shapes(runs)
+        shapes = runs.index { |bytes| bytes && SHAPES.cover?(bytes) } or return runs
+        list = (shapes + 1...runs.size).find { |index| runs[index] }
+        ruby = list && SHAPE_LIST.cover?(runs[list]) ? [shapes, list] : [shapes]
+        runs.each_with_index.map { |bytes, index| bytes unless ruby.include?(index) }
       end
 
       # Resident bytes of the place in the mapping that may be the transient heap; nil: there is none.

@@ -152,6 +152,16 @@ module Heapline
         assert_equal 500_002_816, found.least_resident(500_002_816, 0)
       end
 
+      # Joined with their list of 20 MiB, and that with blocks that are written. What is not resident of those counts.
+      def test_what_ruby_maps_for_its_shapes_and_their_list_is_no_block
+        shapes, list = [384, 20].map { |size| [1, 1, *[0] * ((size * 256) - 2)] }
+        parts_of_pages([*shapes, *list, *[1] * 64]) { |found| assert_empty found[:anonymous].flat_map(&:gaps) }
+        parts_of_pages([*shapes, *list, 1, *[0] * 500, 1]) do |found|
+          assert_equal [500 * 4096], found[:anonymous].flat_map(&:gaps)
+        end
+        parts_of_pages([1, *list, 1]) { |found| assert_equal [list.count(0) * 4096], found[:anonymous].flat_map(&:gaps) }
+      end
+
       # Joined with 40 MB that were written; in each of its blocks two pages are resident.
       def test_the_transient_heap_is_where_least_is_written
         written = [1] * 10_000
