@@ -159,7 +159,7 @@ module Heapline
         parts_of_pages([*shapes, *list, 1, *[0] * 500, 1]) do |found|
           assert_equal [500 * 4096], found[:anonymous].flat_map(&:gaps)
         end
-        parts_of_pages([1, *list, 1]) { |found| assert_equal [list.count(0) * 4096], found[:anonymous].flat_map(&:gaps) }
+        parts_of_pages([*list, 1]) { |found| assert_equal [list.count(0) * 4096], found[:anonymous].flat_map(&:gaps) }
       end
 
       # Joined with 40 MB that were written; in each of its blocks two pages are resident.
