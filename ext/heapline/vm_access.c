@@ -212,7 +212,8 @@ static unsigned line_of(VALUE iseq, const VALUE *pc) {
     const char *body = AT(char *, iseq, ISEQ_BODY);
     const size_t position = (size_t)(pc - AT(VALUE *, body, BODY_ENCODED));
     if (!rb_iseq_line_no || position > AT(unsigned, body, BODY_SIZE)) return 0;
-    return rb_iseq_line_no((void *)iseq, position ? position - 1 : 0);
+    const int line = (int)rb_iseq_line_no((void *)iseq, position ? position - 1 : 0);
+    return line > 0 ? (unsigned)line : 0; /* an eval may count from below 1 */
 }
 
 /* Where pc and iseq of a frame of Ruby's lie: since Ruby 4.1 a frame of ZJIT's has them in memory of its own, whose

@@ -163,6 +163,9 @@ class AttributionTest < Minitest::Test
       RubyVM::InstructionSequence.compile("\nTaker.take 7406", "compiled.rb", "/real/compiled.rb", 30).eval # at: compiled.rb:31
       5.times { |i| eval("take 7407", binding, "again.rb", 3) } # at: again.rb:3
       Object.new.instance_eval { eval("take(7408)", TOPLEVEL_BINDING, "top.rb", 9) } # at: top.rb:9
+      eval "take 7409", binding, "below.rb", -1 # at: below.rb:0
+      eval "take 7410", binding, "zero.rb", 0 # at: zero.rb:0
+      eval "\n\ntake 7411", binding, "up.rb", -1 # at: up.rb:1
     RUBY
   end
 

@@ -246,6 +246,12 @@ static int read_code(int direct, const char *frame, uint64_t pc, struct code *co
     return pc - code->encoded <= (uint64_t)size * sizeof(hl_value) ? 0 : -EAGAIN;
 }
 
+/* The line of a place in the code; 0: none, as before the first one of an eval that counts from below 1. */
+static uint32_t line_of(const void *iseq, size_t position) {
+    const int32_t line = (int32_t)hl_ruby.rb_iseq_line_no(iseq, position);
+    return line > 0 ? (uint32_t)line : 0;
+}
+
 /* The pc points behind the instruction that runs. Ruby 3.1 and 3.2 have no line for some, as for the one that makes a
  * regular expression with `o`: it is the line of those before them. */
 static uint32_t line_at(const struct code *code, uint64_t pc) {
@@ -256,8 +262,8 @@ static uint32_t line_at(const struct code *code, uint64_t pc) {
     memcpy((char *)iseq + hl_ruby.layout->iseq_body, &code->body, sizeof(code->body));
     if (position) position--;
     const size_t least = position > BACK ? position - BACK : 0;
-    uint32_t line = hl_ruby.rb_iseq_line_no(iseq, position);
-    while (HL_UNLIKELY(!line) && position > least) line = hl_ruby.rb_iseq_line_no(iseq, --position);
+    uint32_t line = line_of(iseq, position);
+    while (HL_UNLIKELY(!line) && position > least) line = line_of(iseq, --position);
     return line;
 }
 
