@@ -27,7 +27,7 @@ module Bench
       "on Ruby 4.0 a profile has 14 % of its time in heapline: half in malloc and free, a third where lines run for " \
       "the first time or methods of Ruby's own in Ruby have to be passed over; glibc takes 4 % less than plain.",
     ["documents", :blocks_time] =>
-      "a profile has 19 % of its time in heapline: 7 % unwinds native stacks, 3 % finds them in their table.",
+      "a profile has 18 % of its time in heapline: 7 % unwinds native stacks, 2 % finds them in their table.",
     ["addressable", :time] => format(SHARE, "14 %", "8 %"),
     ["mail", :time] => format(SHARE, "10 %", "4 %"),
     ["rubocop", :time] =>
