@@ -89,15 +89,19 @@ static uint64_t bounds_of(uintptr_t begin, uintptr_t size) {
     return (uint64_t)(begin - hl_native_vm.begin) << 32 | size;
 }
 
+/* The first one to say where it is, or that it is nowhere, is believed. */
+static void settle(uint64_t bounds) {
+    uint64_t unknown = 0;
+    __atomic_compare_exchange_n(&hl_interpreter.bounds, &unknown, bounds, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* By the code of a frame: its pc is that of its next instruction. */
 static void find_by(uint64_t pc) {
-    uint64_t instruction, unknown = 0;
+    uint64_t instruction;
     uintptr_t begin;
     if (hl_probe(&instruction, (const void *)pc, sizeof(instruction)) || !hl_native_in_vm(instruction)) return;
     const uintptr_t size = hl_unwind_function(instruction, &begin);
-    if (size < SHORTEST || size > UINT32_MAX || !hl_native_in_vm(begin)) return;
-    __atomic_compare_exchange_n(&hl_interpreter.bounds, &unknown, bounds_of(begin, size), 0, __ATOMIC_RELAXED,
-                                __ATOMIC_RELAXED);
+    if (size >= SHORTEST && size <= UINT32_MAX && hl_native_in_vm(begin)) settle(bounds_of(begin, size));
 }
 
 HL_COLD void hl_interpreter_find(struct hl_known_ecs *known) {
@@ -106,12 +110,9 @@ HL_COLD void hl_interpreter_find(struct hl_known_ecs *known) {
     const char *frame, *end;
     if (!hl_walk_frames(known, &frame, &end)) return;
     for (; frame < end && !hl_interpreter.bounds; frame += hl_ruby_frame_size) {
-        uint64_t unknown = 0;
         if (!hl_frame_runs_ruby(frame)) continue;
         find_by(hl_frame_pc(frame));
-        if (__atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED) < LOOKS) continue;
-        __atomic_compare_exchange_n(&hl_interpreter.bounds, &unknown, HL_INTERPRETER_NOWHERE, 0, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED);
+        if (__atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED) >= LOOKS) settle(HL_INTERPRETER_NOWHERE);
     }
 }
 

@@ -246,25 +246,24 @@ static int read_code(int direct, const char *frame, uint64_t pc, struct code *co
     return pc - code->encoded <= (uint64_t)size * sizeof(hl_value) ? 0 : -EAGAIN;
 }
 
-/* The line of a place in the code; 0: none, as before the first one of an eval that counts from below 1. */
-static uint32_t line_of(const void *iseq, size_t position) {
-    const int32_t line = (int32_t)hl_ruby.rb_iseq_line_no(iseq, position);
+/* A line as Ruby tells it; 0: none, as before the first one of an eval that counts from below 1. */
+static uint32_t line_told(int line) {
     return line > 0 ? (uint32_t)line : 0;
 }
 
-/* The pc points behind the instruction that runs. Ruby 3.1 and 3.2 have no line for some, as for the one that makes a
- * regular expression with `o`: it is the line of those before them. */
+static uint32_t line_of(const void *iseq, size_t position) {
+    return line_told((int)hl_ruby.rb_iseq_line_no(iseq, position));
+}
+
+/* The pc points behind the instruction that runs. Where that has no line, as the one of Ruby 3.1 that makes a regular
+ * expression with `o`, it is the line that the code begins with, as in Ruby's own answers. */
 static uint32_t line_at(const struct code *code, uint64_t pc) {
-    enum { BACK = 32 };
-    size_t position = (pc - code->encoded) / sizeof(hl_value);
+    const size_t position = (pc - code->encoded) / sizeof(hl_value);
     /* rb_iseq_line_no looks at the body only: the iseq object itself may be moving. */
     uint64_t iseq[8] = {0};
     memcpy((char *)iseq + hl_ruby.layout->iseq_body, &code->body, sizeof(code->body));
-    if (position) position--;
-    const size_t least = position > BACK ? position - BACK : 0;
-    uint32_t line = line_of(iseq, position);
-    while (HL_UNLIKELY(!line) && position > least) line = line_of(iseq, --position);
-    return line;
+    const uint32_t line = line_of(iseq, position ? position - 1 : 0);
+    return HL_LIKELY(line) ? line : line_of(iseq, 0);
 }
 
 static int is_internal(const struct hl_ruby_line *line) {
@@ -326,7 +325,7 @@ struct profile {
 static int profile_at(hl_value frame, int number, struct profile *profile) {
     const hl_value path = hl_ruby.rb_profile_frame_path(frame);
     if (!is_object(path)) return 0; /* a method in C */
-    const struct hl_ruby_line line = {.line = number > 0 ? (uint32_t)number : 0};
+    const struct hl_ruby_line line = {.line = line_told(number)};
     *profile = (struct profile){.frame = frame, .line = line};
     profile->line.path = public_bytes(path, &profile->line.path_length);
     return 1;

@@ -79,7 +79,7 @@ module Heapline
         heap, others = self[:anonymous].partition { |part| part.name == HEAP }
         space = space_bytes - heap.sum(&:bytes) - heap_gaps
         gaps = others.flat_map(&:gaps).select { |bytes| bytes <= space_bytes }
-        shapes = gaps.index { |bytes| SHAPES.cover?(bytes) }
+        shapes = gaps.index { |bytes| SHAPES.cover?(bytes) } unless @shapes_found
         gaps.delete_at(shapes) if shapes
         heap.sum(&:bytes) + [space + elsewhere - gaps.sum, 0].max
       end
@@ -117,12 +117,15 @@ module Heapline
         runs.drop(runs.first ? 1 : 0).then { |rest| rest.last ? rest[0..-2] : rest }.compact
       end
 
-      # runs: bytes that are not resident, nil where they are, in their order.
+      # runs: bytes that are not resident, nil where they are, in their order. Shapes and their list beside each other
+      # are Ruby's; what has the size of one alone may be a block.
       def without_shapes(runs)
         shapes = runs.index { |bytes| bytes && SHAPES.cover?(bytes) } or return runs
         list = (shapes + 1...runs.size).find { |index| runs[index] }
-        ruby = list && SHAPE_LIST.cover?(runs[list]) ? [shapes, list] : [shapes]
-        runs.each_with_index.map { |bytes, index| bytes unless ruby.include?(index) }
+        return runs unless list && SHAPE_LIST.cover?(runs[list])
+
+        @shapes_found = true
+        runs.each_with_index.map { |bytes, index| bytes unless [shapes, list].include?(index) }
       end
 
       # Resident bytes of the place in the mapping that may be the transient heap; nil: there is none.

@@ -162,6 +162,14 @@ module Heapline
         parts_of_pages([*list, 1]) { |found| assert_equal [list.count(0) * 4096], found[:anonymous].flat_map(&:gaps) }
       end
 
+      # A block of their size that was never touched is one all the same.
+      def test_a_block_as_large_as_what_ruby_maps_for_its_shapes
+        shapes, list, block = [384, 20, 380].map { |size| [1, 1, *[0] * ((size * 256) - 2)] }
+        parts_of_pages([*shapes, *list, *block, 1]) do |found|
+          assert_equal 3 * 4096, found.least_resident((block.size + 1) * 4096, 0)
+        end
+      end
+
       # Joined with 40 MB that were written; in each of its blocks two pages are resident.
       def test_the_transient_heap_is_where_least_is_written
         written = [1] * 10_000
