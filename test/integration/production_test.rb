@@ -31,8 +31,10 @@ class ProductionTest < Minitest::Test
     heapline("snapshot", @worker, "-o", before)
     visit(100)
     heapline("snapshot", @worker, "-o", after)
-    sites = JSON.parse(heapline("diff", before, after, "--json"))["sites"]
-    grown = sites.to_h { |site| site.values_at("label", "growth_bytes") }
+    # By method, and not by line: Ruby 3.1 and 3.2 copy young tables to malloc's memory where a method returns, which is
+    # a row of its own at the method's `end`.
+    sites = JSON.parse(heapline("diff", before, after, "--json"))["sites"].group_by { |site| site["label"] }
+    grown = sites.transform_values { |rows| rows.sum { |site| site["growth_bytes"] } }
     assert_operator grown.fetch("Shop::Preview#initialize"), :>=, 4096
     assert_operator grown.fetch("Shop::Sessions#add"), :>=, 600
     assert_match(/Shop::Preview#initialize/, heapline("report", "--merge", @master))
