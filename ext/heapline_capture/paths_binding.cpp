@@ -7,15 +7,20 @@ namespace capture {
 
 namespace {
 
+/* A frame of Ruby's has a line where it has a path: code from a string may begin at line 0. */
+VALUE line_of(const Frame &frame) {
+    return frame.line || (frame.path && !frame.library) ? UINT2NUM(frame.line) : Qnil;
+}
+
 /* frames -> Array of [label, path, line, library, offset], by number */
 VALUE frames(VALUE self) {
     const Names &names = owner_of(self).reader->names();
     VALUE rows = rb_ary_new();
     for (uint32_t number = 0; number < names.frames(); number++) {
         const Frame &frame = names.frame(number);
-        VALUE line = frame.line ? UINT2NUM(frame.line) : Qnil, offset = frame.library ? ULL2NUM(frame.offset) : Qnil;
-        rb_ary_push(rows, rb_ary_new_from_args(5, text(names.string(frame.label)), text(names.string(frame.path)), line,
-                                               text(names.string(frame.library)), offset));
+        VALUE offset = frame.library ? ULL2NUM(frame.offset) : Qnil;
+        rb_ary_push(rows, rb_ary_new_from_args(5, text(names.string(frame.label)), text(names.string(frame.path)),
+                                               line_of(frame), text(names.string(frame.library)), offset));
     }
     return rows;
 }

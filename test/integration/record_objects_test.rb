@@ -17,6 +17,42 @@ class RecordObjectsTest < Minitest::Test
             "rs = 3.times.map { Ractor.new { 1000.times { Planted.new } } }\n" \
             "rs.each { |r| r.respond_to?(:value) ? r.value : r.take }\n500.times { Planted.new }\nGC.start\n"
 
+  BUSY = <<~'RUBY'
+    require "erb"
+    require "json"
+    require "zlib"
+    queue = Thread::Queue.new
+    threads = Array.new(6) do |number|
+      Thread.new do
+        100.times do |i|
+          queue << (text = JSON.generate({ a: "x" * (7 * i), b: [*0..i % 50] }))
+          JSON.parse(text, symbolize_names: true)
+          Zlib::Deflate.deflate(text * 20)
+          ERB.new("<%= text.size %> <% 3.times do |j| %><%= j %><% end %>").result(binding)
+          begin
+            Integer("z#{i}")
+          rescue ArgumentError => e
+            e.backtrace
+          end
+          values = Enumerator.new { |to| 5.times { |k| to << "k#{k}" * 30 } }
+          2.times { values.next }
+          Fiber.new { Fiber.yield "f" * 500 }.resume
+          Object.new.tap { |one| one.define_singleton_method(:own) { "z" * 300 } }.own
+          catch(:it) { throw :it, "y" * 200 }
+          "abc def".scan(/\w+/) { $~.pre_match }
+          eval("'e' * #{i + 24}", binding, "line#{i % 3}", i)
+          [3, 1, 2].sort_by { |value| -value }.each_slice(2).map(&:sum)
+          GC.start if i % 40 == 39
+          GC.compact if i == 50 && number == 1 && GC.respond_to?(:compact)
+        end
+      end
+    end
+    Thread.new { loop { queue.pop.size } }
+    threads.each(&:join)
+    TracePoint.new(:call) { "t" * 100 }.enable { 50.times { JSON.generate([1]) } }
+    at_exit { "end" * 200 }
+  RUBY
+
   # The flight file stays to be read.
   def record_objects(source, *options, **more)
     record(source, "--objects", *options, env: { "HEAPLINE" => "keep" }, **more)
@@ -40,11 +76,16 @@ class RecordObjectsTest < Minitest::Test
   # The same, as the process's flight file has it.
   def counted(pid)
     Heapline::Accounting::Flight.read(flight_of(pid)).objects.sites.each_with_object({}) do |site, all|
-      next unless site.location.lineno.to_i.positive?
+      next unless runs?(site.location)
 
       add(all, [site.name, "#{site.location.path}:#{site.location.lineno}"],
           [site.allocated, site.freed, site.slot_bytes_allocated, site.slot_bytes_freed])
     end
+  end
+
+  # Is it a line that runs? Before a program's or an extension's first one the VM has a frame of its own.
+  def runs?(location)
+    location.lineno && (location.lineno.positive? || !location.label.to_s.match?(/\A(<|\z)/))
   end
 
   def add(all, key, figures)
@@ -58,6 +99,34 @@ class RecordObjectsTest < Minitest::Test
     wanted = counted(capture.summary.pid)
     got = recorded(file)
     refute_empty wanted
+    assert_empty((wanted.to_a - got.to_a).first(5), "the accounting alone has them")
+    assert_empty((got.to_a - wanted.to_a).first(5), "the capture alone has them")
+  end
+
+  # { "path:line" => [allocated, freed, bytes allocated, bytes freed] } of blocks.
+  def blocks_recorded
+    Heapline::Capture.open(path("run.hlc")).stacks.each_with_object({}) do |stack, all|
+      frame = stack.frames.reverse.find { |one| !one.native? } or next
+      sums = stack.sums
+      add(all, frame.place, [sums.allocations, sums.allocations - sums.live_blocks,
+                             sums.bytes_allocated, sums.bytes_allocated - sums.live_bytes])
+    end
+  end
+
+  # The same, as the process's flight file has it. A recording has lines alone, and JITs without a place.
+  def blocks_counted
+    Heapline::Accounting::Flight.read(flight_of(objects.summary.pid)).sites.each_with_object({}) do |site, all|
+      next unless runs?(site.location) && site.allocations.positive?
+
+      add(all, "#{site.location.path}:#{site.location.lineno}",
+          [site.allocations, site.frees, site.bytes_allocated, site.bytes_freed])
+    end
+  end
+
+  def assert_same_blocks
+    wanted = blocks_counted
+    got = blocks_recorded.select { |place, figures| place && figures.first.positive? }
+    assert_operator wanted.size, :>, 20
     assert_empty((wanted.to_a - got.to_a).first(5), "the accounting alone has them")
     assert_empty((got.to_a - wanted.to_a).first(5), "the capture alone has them")
   end
@@ -83,6 +152,18 @@ class RecordObjectsTest < Minitest::Test
     record_objects(MOVING)
     assert_equal 0, @status.exitstatus, @err
     assert_equals_the_accounting
+  end
+
+  # Threads, fibers, errors, code from strings, C code that lets others run, compaction; and what YJIT compiles of it.
+  def test_a_program_that_does_much_at_once
+    jits = RubyVM.const_defined?(:YJIT) && RUBY_VERSION >= "3.2" ? [[], ["--yjit"]] : [[]]
+    jits.each do |jit|
+      record_objects(BUSY, ruby: jit)
+      assert_equal 0, @status.exitstatus, @err
+      assert_equals_the_accounting
+      assert_same_blocks
+      File.unlink(path("run.hlc"))
+    end
   end
 
   def test_ractors

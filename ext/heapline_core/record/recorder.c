@@ -211,7 +211,7 @@ int hl_recorder_start(struct hl_record_wish wish) {
 void hl_recorder_begin(struct hl_record_wish wish) {
     const int failed = hl_recorder_start(wish);
     const char *why =
-        hl_flight.fd < 0 ? "it has no flight file, and its events need that directory" : strerror(-failed);
+        hl_flight_directory() ? strerror(-failed) : "it has no flight file, beside which its events would lie";
     if (!failed) return;
     hl_say("process %d is not recorded: %s", (int)getpid(), why);
     hl_record_wish_refused(wish.drain);

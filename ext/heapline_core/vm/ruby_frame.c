@@ -132,28 +132,24 @@ HL_COLD struct hl_frame_code hl_zjit_frame_code(const char *frame) {
     return (struct hl_frame_code){kept->pc, *(const char *const *)(frame + HL_FRAME_ISEQ)};
 }
 
-static uint64_t kind_of(const char *frame) {
-    return **(const uint64_t *const *)(frame + HL_FRAME_EP) & HL_FRAME_KIND;
-}
-
 struct hl_frame hl_ruby_caller(struct hl_frame frame) {
     const struct hl_frame none = {0, NULL};
     const char *end = hl_ruby_frames_end(hl_thread.ec);
     const struct hl_frame caller =
         hl_ruby_frame_below(frame.frame + hl_ruby_frame_size, end, HL_UNLIKELY(hl_ruby_zjit != NULL));
-    return caller.pc && kind_of(caller.frame) == HL_FRAME_DUMMY ? none : caller;
+    return caller.pc && hl_ruby_kind(caller.frame) == HL_FRAME_DUMMY ? none : caller;
 }
 
 int hl_ruby_is_loading(struct hl_frame frame) {
     enum { FAR = 100 }; /* so that a miss of the caches costs the same however deep a stack is */
     const char *end = hl_ruby_frames_end(hl_thread.ec), *outer = frame.frame;
     const int zjit = HL_UNLIKELY(hl_ruby_zjit != NULL);
-    uint64_t kind = kind_of(outer);
+    uint64_t kind = hl_ruby_kind(outer);
     int in_body = 0;
     if (hl_ruby.public_only || kind == HL_FRAME_OF_CLASS || kind == HL_FRAME_OF_FILE) return 0;
     for (int i = 0; i < FAR && (outer += hl_ruby_frame_size) < end; i++) {
         if (zjit && !hl_frame_runs_ruby(outer)) continue; /* it has no kind */
-        kind = kind_of(outer);
+        kind = hl_ruby_kind(outer);
         if (kind == HL_FRAME_OF_FILE) return in_body;
         in_body |= kind == HL_FRAME_OF_CLASS;
     }

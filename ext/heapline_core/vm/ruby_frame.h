@@ -129,6 +129,11 @@ HL_INLINE int hl_frame_runs_ruby(const char *frame) {
     return hl_code_is_ruby(hl_frame_code(frame));
 }
 
+/* HL_FRAME_DUMMY … of a frame that runs Ruby. */
+HL_INLINE uint64_t hl_ruby_kind(const char *frame) {
+    return **(const uint64_t *const *)(frame + HL_FRAME_EP) & HL_FRAME_KIND;
+}
+
 /* The nearest one outwards of a frame of this thread's, whose ec is proven; not the one that the VM began with. */
 struct hl_frame hl_ruby_caller(struct hl_frame frame);
 /* Was a frame (not none) called, some frames further out, by the body of a class or module in a file that is being

@@ -53,6 +53,13 @@ module Heapline
         File.directory?(path)
       end
 
+      # What keeps the core from putting files there, and what to do: two texts; nil: nothing, unless there is no room.
+      def trouble
+        unusable(File.lstat(path))
+      rescue SystemCallError
+        missing
+      end
+
       # Entries, the newest first. A directory that does not exist has none.
       def entries
         all = [path, *@elsewhere].flat_map { |place| names(place).filter_map { |name| entry(place, name) } }
@@ -117,6 +124,24 @@ module Heapline
       end
 
       private
+
+      def unusable(status)
+        elsewhere = "set HEAPLINE_DIR to a directory of yours"
+        return ["#{path} is no directory", "remove it, or #{elsewhere}"] unless status.directory?
+        return ["#{path} belongs to user #{status.uid}", elsewhere] unless status.owned?
+        return ["others may write in #{path}", "chmod 700 #{path}"] if status.mode.anybits?(0o022)
+
+        ["#{path} cannot be written to", "chmod 700 #{path}, or #{elsewhere}"] unless File.writable?(path)
+      end
+
+      # The core makes the last part of the path only.
+      def missing
+        parent = File.dirname(path)
+        return if File.directory?(parent) && File.writable?(parent)
+
+        ["#{path} does not exist and cannot be made: #{parent} is missing or read-only",
+         "make it, or set HEAPLINE_DIR to a directory of yours on a tmpfs"]
+      end
 
       # Those that are beyond the bounds, the newest first as all are.
       def surplus(entries, now)

@@ -11,7 +11,8 @@ module Heapline
       LEAST_ROOM = 64 * 1024 * 1024
 
       def initialize(env)
-        @path = Accounting::FlightDirectory.new(env).path
+        @directory = Accounting::FlightDirectory.new(env)
+        @path = @directory.path
         @given = env["HEAPLINE_DIR"]
       end
 
@@ -26,31 +27,12 @@ module Heapline
 
       def trouble
         return relative if @given && !@given.start_with?("/")
-        return missing unless File.exist?(@path)
 
-        unusable(File.lstat(@path)) || cramped
-      end
-
-      def unusable(status)
-        elsewhere = "set HEAPLINE_DIR to a directory of yours"
-        return ["#{@path} is no directory", "remove it, or #{elsewhere}"] unless status.directory?
-        return ["#{@path} belongs to user #{status.uid}", elsewhere] unless status.owned?
-        return ["others may write in #{@path}", "chmod 700 #{@path}"] if status.mode.anybits?(0o022)
-
-        ["#{@path} cannot be written to", "chmod 700 #{@path}, or #{elsewhere}"] unless File.writable?(@path)
+        @directory.trouble || cramped
       end
 
       def relative
         ["HEAPLINE_DIR=#{@given} is not absolute and is ignored", "give it as an absolute path"]
-      end
-
-      # The core makes the last part of the path only.
-      def missing
-        parent = File.dirname(@path)
-        return cramped if File.directory?(parent) && File.writable?(parent)
-
-        ["#{@path} does not exist and cannot be made: #{parent} is missing or read-only",
-         "make it, or set HEAPLINE_DIR to a directory of yours on a tmpfs"]
       end
 
       def cramped

@@ -34,12 +34,19 @@ module Heapline
       def call
         Extension.load(:capture)
         @naming.check
+        check_directory
         @directory.prune
         @rings.sweep(Process.pid)
         run
       end
 
       private
+
+      # The rings lie there.
+      def check_directory
+        what, remedy = @directory.trouble
+        raise Error, "nothing can be recorded: #{what} (#{remedy})" if what
+      end
 
       def run
         @out.flush

@@ -26,6 +26,15 @@ module Heapline
         assert_match(/cannot be written to .*fifo: it is not a regular file/, err)
       end
 
+      def test_a_directory_that_is_refused_is_said_before_it_runs
+        Dir.mkdir(open = path("open"))
+        File.chmod(0o1777, open)
+        words = heapline_command("record", "-o", path("x.hlc"), "echo", "it ran")
+        out, err, status = Open3.capture3(environment.merge("HEAPLINE_DIR" => open), *words)
+        assert_equal [Command::FAILED, ""], [status.exitstatus, out]
+        assert_equal "heapline: nothing can be recorded: others may write in #{open} (chmod 700 #{open})\n", err
+      end
+
       # It says why; that there was none that could be recorded would not be true.
       def test_a_program_that_cannot_be_recorded
         [[], %w[--follow]].each do |options|
