@@ -73,9 +73,9 @@ task bench: :compile do
 end
 
 namespace :bench do
-  desc "What lines, tags … cost by how many there are"
+  desc "Measure what lines, tags, threads … cost by how many there are and write docs/scale.md"
   task cliffs: :compile do
-    sh RbConfig.ruby, "bench/cliffs.rb"
+    sh RbConfig.ruby, "bench/cliffs.rb", "--output", "docs/scale.md"
   end
 
   desc "Measure how fast heap dumps are read, beside heapy, sheap and heap-profiler"

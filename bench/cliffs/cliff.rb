@@ -16,14 +16,15 @@ module Bench
     # processor time for each unit. options: HEAPLINE's, besides "quiet". Plain runs and those under heapline take
     # turns; of either the median counts.
     Cliff = Struct.new(:name, :how, :what, :unit, :powers, :options, keyword_init: true) do
-      def report(out, runs:, most: nil)
-        out.puts "", "| #{what} | plain, µs a #{unit} | heapline | more |", "|---:|---:|---:|---:|"
+      # Yields each line as soon as it is known.
+      def report(runs:, most: nil)
+        yield "| #{what} | plain, µs a #{unit} | heapline | more |"
+        yield "|---:|---:|---:|---:|"
         (powers.first..[powers.last, most].compact.min).each do |power|
           pairs = Array.new(runs) { [cost(power, {}), cost(power, accounting)] }
           plain, accounted = pairs.transpose.map { |costs| median(costs) }
-          out.puts format("| %<size>d | %<plain>.3f | %<accounted>.3f | %<more>.3f |",
-                          size: 2**power, plain: plain, accounted: accounted, more: accounted - plain)
-          out.flush
+          yield format("| %<size>d | %<plain>.3f | %<accounted>.3f | %<more>.3f |",
+                       size: 2**power, plain: plain, accounted: accounted, more: accounted - plain)
         end
       end
 
@@ -67,6 +68,8 @@ module Bench
       "list" => Cliff.new(name: "list", what: "lines", unit: "line in a list of processes", powers: [10, 20]),
       "top" => Cliff.new(name: "top", what: "lines", unit: "line in a frame of heapline top", powers: [10, 20]),
       "threads" => Cliff.new(name: "threads", what: "sleeping threads", unit: "string and its end", powers: [0, 14]),
+      "fibers" => Cliff.new(name: "fibers", what: "fibers that take turns", unit: "turn with a string and its end",
+                            powers: [0, 14]),
       "stacks" => Cliff.new(name: "stacks", what: "frames of a recorded stack", unit: "string and its end",
                             powers: [3, 12]),
       "classes" => Cliff.new(name: "classes", what: "classes of objects", unit: "object", powers: [3, 15],

@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "fileutils"
 require "open3"
+require "tmpdir"
 
 module Bench
   # The benchmark of sizes, with the least of each.
@@ -12,7 +14,17 @@ module Bench
       assert_sizes %w[1024 2048] * 5, 11, *%w[lines tags report top list]
       assert_sizes %w[1024] * 3, 10, *%w[fork fork_exec spawn]
       assert_sizes %w[8] * 2, 3, *%w[stacks classes]
-      assert_sizes %w[1 2 4], 2, "threads"
+      assert_sizes %w[1 2 4] * 2, 2, *%w[threads fibers]
+    end
+
+    def test_a_page_has_what_was_printed
+      page = File.join(Dir.mktmpdir, "scale.md")
+      printed = assert_sizes(%w[1 2], 1, "--output", page, "fibers")
+      written = File.read(page)
+      assert written.end_with?(printed), written
+      assert_match(/\A# What it costs by how much there is$.* · runs: 1\.\n\n## fibers\n\n\| fibers that /m, written)
+    ensure
+      FileUtils.rm_rf(File.dirname(page))
     end
 
     # All rows of what commands answer.
@@ -29,6 +41,7 @@ module Bench
       output, status = Open3.capture2e(RbConfig.ruby, BENCH, "--runs", "1", "--most", most.to_s, *names)
       assert_predicate status, :success?, output
       assert_equal expected, sizes(output), output
+      output
     end
 
     def test_a_name_that_is_none_is_one_line
