@@ -50,6 +50,11 @@ class RecordObjectsTest < Minitest::Test
     Thread.new { loop { queue.pop.size } }
     threads.each(&:join)
     TracePoint.new(:call) { "t" * 100 }.enable { 50.times { JSON.generate([1]) } }
+    def plus(value) = value + 1
+    Thread.new do
+      Thread.current.set_trace_func(proc { |*| })
+      50.times { plus(1) }
+    end.join
     at_exit { "end" * 200 }
   RUBY
 
@@ -123,6 +128,11 @@ class RecordObjectsTest < Minitest::Test
     end
   end
 
+  def assert_no_unknown_frame
+    names = objects.stacks.flat_map { |stack| stack.frames.map(&:label) }
+    refute_includes names, "(unknown frame)"
+  end
+
   def assert_same_blocks
     wanted = blocks_counted
     got = blocks_recorded.select { |place, figures| place && figures.first.positive? }
@@ -162,6 +172,7 @@ class RecordObjectsTest < Minitest::Test
       assert_equal 0, @status.exitstatus, @err
       assert_equals_the_accounting
       assert_same_blocks
+      assert_no_unknown_frame
       File.unlink(path("run.hlc"))
     end
   end

@@ -217,8 +217,14 @@ static struct hl_text_view read_path(int direct, hl_value pathobj, char *buffer,
 struct code {
     char *body;
     uint64_t encoded; /* where the instructions begin */
+    uint32_t words;   /* and how many they have */
     hl_value pathobj, base_label, label;
 };
+
+/* While a hook runs at a method's last instruction the pc is a word behind it: there other code may begin. */
+static int is_behind(const struct code *code, uint64_t pc) {
+    return pc - code->encoded > code->words * sizeof(hl_value);
+}
 
 /* The code that a frame runs; -EAGAIN where what was read does not contain the frame's pc. */
 static int read_code(int direct, const char *frame, uint64_t pc, struct code *code) {
@@ -226,20 +232,19 @@ static int read_code(int direct, const char *frame, uint64_t pc, struct code *co
     const struct hl_ruby_layout *layout = hl_ruby.layout;
     char copy[HL_RUBY_BODY_BYTES];
     const char *body = copy;
-    uint32_t size;
     if (fetch(direct, &code->body, iseq + layout->iseq_body, sizeof(code->body))) return -EAGAIN;
     if (!is_object((hl_value)code->body)) return -EAGAIN;
     if (direct)
         body = code->body;
     else if (hl_probe(copy, code->body, sizeof(copy)))
         return -EAGAIN;
-    memcpy(&size, body + layout->body_encoded - sizeof(size), sizeof(size));
+    memcpy(&code->words, body + layout->body_encoded - sizeof(code->words), sizeof(code->words));
     memcpy(&code->encoded, body + layout->body_encoded, sizeof(code->encoded));
     memcpy(&code->pathobj, body + layout->body_pathobj, sizeof(hl_value));
     code->base_label = code->label = 0;
     if (layout->body_base_label) memcpy(&code->base_label, body + layout->body_base_label, sizeof(hl_value));
     if (layout->body_label) memcpy(&code->label, body + layout->body_label, sizeof(hl_value));
-    return pc - code->encoded <= (uint64_t)size * sizeof(hl_value) ? 0 : -EAGAIN;
+    return pc - code->encoded <= (code->words + 1ull) * sizeof(hl_value) ? 0 : -EAGAIN;
 }
 
 /* A line as Ruby tells it; 0: none, as before the first one of an eval that counts from below 1. */
@@ -254,7 +259,7 @@ static uint32_t line_of(const void *iseq, size_t position) {
 /* The pc points behind the instruction that runs. Where that has no line, as the one of Ruby 3.1 that makes a regular
  * expression with `o`, it is the line that the code begins with, as in Ruby's own answers. */
 static uint32_t line_at(const struct code *code, uint64_t pc) {
-    const size_t position = (pc - code->encoded) / sizeof(hl_value);
+    const size_t position = is_behind(code, pc) ? code->words : (pc - code->encoded) / sizeof(hl_value);
     /* rb_iseq_line_no looks at the body only: the iseq object itself may be moving. */
     uint64_t iseq[8] = {0};
     memcpy((char *)iseq + hl_ruby.layout->iseq_body, &code->body, sizeof(code->body));
@@ -304,7 +309,7 @@ int hl_ruby_line_of_frame(struct hl_frame frame, struct hl_ruby_line *line, char
     if (HL_UNLIKELY(is_ractors(line))) see_ractors(direct, code.label);
     line->internal = is_internal(line) && !hl_options.internal;
     line->line = line_at(&code, frame.pc);
-    line->cacheable = watch(code.encoded);
+    line->cacheable = !is_behind(&code, frame.pc) && watch(code.encoded);
     line->ownerless = !direct;
     line->frame = frame.frame;
     return 0;
