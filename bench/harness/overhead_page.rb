@@ -34,6 +34,8 @@ module Bench
         `ObjectSpace.trace_object_allocations`; memory_profiler: over the whole program, with its report. The last one
         turns GC off.
       - **missed** marks what misses its target; the reasons, where known, follow the tables.
+
+      [scale.md](scale.md) has what threads, fibers, lines, tags, forks and the rows of reports cost by how many there are.
     TEXT
 
     # measurements: Array of Measurement
