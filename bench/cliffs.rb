@@ -31,13 +31,16 @@ begin
     parser.on("--most N", Integer, "no size above this power of two") { |power| options[:most] = power }
     parser.on("--output FILE", "write them as a page, too") { |path| page = path }
   end.parse!
-  text = head(options[:runs])
   $stdout.sync = true
+  text = head(options[:runs])
+  tell = lambda do |line|
+    print line, "\n"
+    text << line << "\n"
+  end
   (ARGV.empty? ? Bench::Cliffs::ALL.keys : ARGV).each do |name|
     cliff = Bench::Cliffs.named(name)
-    puts heading = "\n## #{name}\n\n"
-    text << heading
-    cliff.report(**options) { |line| text << "#{line}\n" and puts line }
+    tell.call("\n## #{name}\n")
+    cliff.report(**options, &tell)
   end
   File.write(page, text) if page
 rescue OptionParser::ParseError, SystemCallError, Bench::Cliffs::Broken => e
