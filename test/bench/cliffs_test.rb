@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "fileutils"
 require "open3"
 require "tmpdir"
 
@@ -18,13 +17,13 @@ module Bench
     end
 
     def test_a_page_has_what_was_printed
-      page = File.join(Dir.mktmpdir, "scale.md")
-      printed = assert_sizes(%w[1 2], 1, "--output", page, "fibers")
-      written = File.read(page)
-      assert written.end_with?(printed), written
-      assert_match(/\A# What it costs by how much there is$.* · runs: 1\.\n\n## fibers\n\n\| fibers that /m, written)
-    ensure
-      FileUtils.rm_rf(File.dirname(page))
+      Dir.mktmpdir do |directory|
+        page = File.join(directory, "scale.md")
+        printed = assert_sizes(%w[1 2], 1, "--output", page, "fibers")
+        written = File.read(page)
+        assert written.end_with?(printed), written
+        assert_match(/\A# What it costs by how much there is$.* · runs: 1\.\n\n## fibers\n\n\| fibers that /m, written)
+      end
     end
 
     # All rows of what commands answer.

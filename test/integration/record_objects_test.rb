@@ -67,10 +67,11 @@ class RecordObjectsTest < Minitest::Test
     Heapline::Capture.open(file, objects: true, **choice)
   end
 
-  # { [class, "path:line"] => [allocated, freed, bytes allocated, bytes freed] } of what Ruby lines made.
-  def recorded(file = path("run.hlc"))
-    objects(file).stacks.each_with_object({}) do |stack, all|
-      next unless (place = place_of(stack))
+  # { [class, "path:line"] => [allocated, freed, bytes allocated, bytes freed] } of what Ruby lines made; class nil: of
+  # blocks.
+  def recorded(capture)
+    capture.stacks.each_with_object({}) do |stack, all|
+      next unless (place = line(stack.frames.reverse.find { |one| !one.native? }&.place))
 
       sums = stack.sums
       add(all, [stack.class_name, place],
@@ -95,10 +96,6 @@ class RecordObjectsTest < Minitest::Test
     place unless place.to_s.end_with?(":0") && place != "line0:0"
   end
 
-  def place_of(stack)
-    line(stack.frames.reverse.find { |one| !one.native? }&.place)
-  end
-
   def counted_at(site)
     line("#{site.location.path}:#{site.location.lineno}") if site.location.lineno
   end
@@ -111,30 +108,21 @@ class RecordObjectsTest < Minitest::Test
     capture = objects(file)
     assert_empty capture.problems
     assert_live_identity([flight_of(capture.summary.pid)])
-    wanted = counted(capture.summary.pid)
-    got = recorded(file)
+    assert_same(counted(capture.summary.pid), recorded(capture))
+  end
+
+  def assert_same(wanted, got)
     refute_empty wanted
     assert_empty((wanted.to_a - got.to_a).first(5), "the accounting alone has them")
     assert_empty((got.to_a - wanted.to_a).first(5), "the capture alone has them")
   end
 
-  # { "path:line" => [allocated, freed, bytes allocated, bytes freed] } of blocks.
-  def blocks_recorded
-    Heapline::Capture.open(path("run.hlc")).stacks.each_with_object({}) do |stack, all|
-      next unless (place = place_of(stack))
-
-      sums = stack.sums
-      add(all, place, [sums.allocations, sums.allocations - sums.live_blocks,
-                       sums.bytes_allocated, sums.bytes_allocated - sums.live_bytes])
-    end
-  end
-
-  # The same, as the process's flight file has it.
-  def blocks_counted
-    Heapline::Accounting::Flight.read(flight_of(objects.summary.pid)).sites.each_with_object({}) do |site, all|
+  # The same of blocks, which have no class.
+  def blocks_counted(pid)
+    Heapline::Accounting::Flight.read(flight_of(pid)).sites.each_with_object({}) do |site, all|
       next unless site.allocations.positive? && (place = counted_at(site))
 
-      add(all, place, [site.allocations, site.frees, site.bytes_allocated, site.bytes_freed])
+      add(all, [nil, place], [site.allocations, site.frees, site.bytes_allocated, site.bytes_freed])
     end
   end
 
@@ -144,11 +132,10 @@ class RecordObjectsTest < Minitest::Test
   end
 
   def assert_same_blocks
-    wanted = blocks_counted
-    got = blocks_recorded.select { |_, figures| figures.first.positive? }
+    capture = Heapline::Capture.open(path("run.hlc"))
+    wanted = blocks_counted(capture.summary.pid)
     assert_operator wanted.size, :>, 20
-    assert_empty((wanted.to_a - got.to_a).first(5), "the accounting alone has them")
-    assert_empty((got.to_a - wanted.to_a).first(5), "the capture alone has them")
+    assert_same(wanted, recorded(capture).select { |_, figures| figures.first.positive? })
   end
 
   def of(name, line)
@@ -198,7 +185,7 @@ class RecordObjectsTest < Minitest::Test
     assert_match(said, @err)
     assert_match(said, objects.problems.join)
     assert_match(said, Heapline::Capture.open(path("run.hlc")).notes.join)
-    allocated = [counted(objects.summary.pid), recorded].map { |all| all.values.transpose.map(&:sum) }
+    allocated = [counted(objects.summary.pid), recorded(objects)].map { |all| all.values.transpose.map(&:sum) }
     assert_equal(*allocated)
   end
 

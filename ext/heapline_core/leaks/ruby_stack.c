@@ -79,10 +79,8 @@ static uint32_t add_node(const void *key) {
     return number;
 }
 
-/* Below a program's own frames the VM has one of no line. */
 static uint32_t node_of(uint32_t parent, uint32_t frame) {
     const struct hl_ruby_node node = {parent, frame};
-    if (!parent && !frames[frame].line && frames[frame].path) return 0;
     return hl_intern_near(&node_slots, 2ull * parent, hl_intern_mix((uint64_t)parent << 32 | frame, 1), &node,
                           same_node, add_node);
 }

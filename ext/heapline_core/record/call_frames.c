@@ -60,14 +60,9 @@ static const char *outer_frames(uint32_t skipped, char words[WORDS]) {
     return words;
 }
 
-/* Code from a string may begin at line 0. */
-static int runs_a_line(const struct hl_ruby_line *line) {
-    return line->line || (line->frame && hl_ruby_kind(line->frame) != HL_FRAME_DUMMY);
-}
-
 uint32_t hl_call_frame_of(const struct hl_ruby_line *line, uint32_t skipped) {
     char words[WORDS];
-    if (line) return runs_a_line(line) ? ruby_frame(line) : HL_CALL_NO_LINE;
+    if (line) return ruby_frame(line);
     return hl_tree_note(skipped ? outer_frames(skipped, words) : "(unknown frame)");
 }
 

@@ -11,9 +11,8 @@
 #include "record/call_tree.h"
 #include "vm/ruby_walk.h"
 
-/* In the number of a C frame: it lies in the VM's library. Of a Ruby frame, instead of a number: it is one of the VM's
- * own, which runs no line: below a program's first. */
-static const uint32_t HL_CALL_IN_VM = 1u << 31, HL_CALL_NO_LINE = 1u << 30;
+/* In the number of a C frame: it lies in the VM's library. */
+static const uint32_t HL_CALL_IN_VM = 1u << 31;
 
 /* By pc, and by return address. */
 extern struct hl_lossy_cache hl_call_known HL_HIDDEN;
@@ -24,11 +23,7 @@ void hl_call_frames_destroy(void);
 
 uint32_t hl_call_frame_of(const struct hl_ruby_line *line, uint32_t skipped);
 
-HL_INLINE uint32_t hl_call_node_of(uint32_t parent, uint32_t frame) {
-    return HL_LIKELY(frame != HL_CALL_NO_LINE) ? hl_tree_node(parent, frame) : parent;
-}
-
-static const struct hl_ruby_sink hl_call_sink = {&hl_call_known, hl_call_frame_of, hl_call_node_of};
+static const struct hl_ruby_sink hl_call_sink = {&hl_call_known, hl_call_frame_of, hl_tree_node};
 
 /* The nearest Ruby frame, through Ruby's public API; 0: none. */
 uint32_t hl_call_public_frame(void);

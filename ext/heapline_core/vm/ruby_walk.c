@@ -12,13 +12,22 @@ struct look {
     uint32_t epoch;     /* … and since when (K1) */
 };
 
+/* Code from a string may begin at line 0. */
+static int runs_a_line(const struct hl_ruby_line *line) {
+    return line->line || (line->frame && hl_ruby_kind(line->frame) != HL_FRAME_DUMMY);
+}
+
 static uint32_t name(const struct hl_ruby_sink *sink, struct hl_frame frame, const struct look *look, int *cacheable) {
     char buffer[HL_PATH_MAX];
     struct hl_ruby_line line = {0};
     const int saved = hl_guard_enter(&hl_thread);
     const int found = hl_location_provider(frame, &line, buffer, sizeof(buffer)) == 0;
     line.called = look->called;
-    const uint32_t number = line.internal && !look->as_it_is ? HL_WALK_INTERNAL : sink->frame(found ? &line : NULL, 0);
+    uint32_t number = HL_WALK_NO_LINE;
+    if (line.internal && !look->as_it_is)
+        number = HL_WALK_INTERNAL;
+    else if (!found || runs_a_line(&line))
+        number = sink->frame(found ? &line : NULL, 0);
     /* A thread without the GVL may meet it often; GC does so once. */
     *cacheable = found && number && line.cacheable && !(line.ownerless && hl_ruby.rb_during_gc());
     if (*cacheable) hl_lossy_keep(sink->frames, look->key, look->epoch, number);

@@ -57,8 +57,9 @@ struct hl_ruby_sink {
     uint32_t (*node)(uint32_t parent, uint32_t frame);
 };
 
-/* In the place of a frame's number: it is a method's of the VM's own (location.h, W3). */
-static const uint32_t HL_WALK_INTERNAL = UINT32_MAX;
+/* In the place of a frame's number: it is a method's of the VM's own (location.h, W3); it is the VM's own, below the
+ * first line of a program, a thread or an extension: it is not told. */
+static const uint32_t HL_WALK_INTERNAL = UINT32_MAX, HL_WALK_NO_LINE = UINT32_MAX - 1;
 
 /* Look at a frame; its number. *cacheable 0: its pc must not be kept. */
 uint32_t hl_walk_name(const struct hl_ruby_sink *sink, struct hl_frame frame, uint32_t epoch, int *cacheable);
@@ -106,7 +107,7 @@ HL_INLINE uint32_t hl_walk_node(const struct hl_ruby_sink *sink, const char *fra
     if (HL_UNLIKELY(!number)) number = hl_walk_name(sink, (struct hl_frame){*pc, frame}, epoch, &cacheable);
     if (HL_UNLIKELY(number == HL_WALK_INTERNAL))
         number = hl_walk_internal(sink, (struct hl_frame){*pc, frame}, &cacheable);
-    if (HL_LIKELY(number)) node = sink->node(parent, number);
+    if (HL_LIKELY(number && number != HL_WALK_NO_LINE)) node = sink->node(parent, number);
     if (HL_UNLIKELY(!cacheable)) *pc = NEVER;
     return HL_LIKELY(node) ? node : parent; /* the tree is full */
 }
