@@ -318,6 +318,27 @@ static void a_child_goes_on_in_a_file_of_its_own(void) {
     CHECK(access(parents_path, F_OK) == 0);
 }
 
+/* Its descriptor is gone, so that it takes over in memory; of the two pages only the second is its own already. */
+static void write_across_the_end(void) {
+    static char bytes[2 * HL_PAGE_SIZE];
+    memset(bytes, 'a', sizeof(bytes));
+    CHECK_EQUAL(hl_flight_begin_child(NULL, 0, 1), 0);
+    const uint32_t own = hl_flight_pages(1);
+    char *first = hl_flight_page(own - 1);
+    CHECK(first == (char *)kept);
+    close(hl_flight.fd);
+    CHECK_EQUAL(hl_flight_bring(), 0);
+    CHECK_EQUAL(hl_flight_write_child((uint64_t)(own - 1) * HL_PAGE_SIZE, bytes, sizeof(bytes)), 0);
+    CHECK_EQUAL(hl_flight_become_child(), 0);
+    CHECK(memcmp(first, bytes, sizeof(bytes)) == 0);
+}
+
+static void a_child_writes_pages_that_are_its_own_in_part(void) {
+    CHECK_EQUAL(hl_flight_create(in_directory("across"), &problem), 0);
+    kept = hl_flight_page(hl_flight_pages(1));
+    fork_with(write_across_the_end);
+}
+
 static void do_nothing(void) {}
 
 static void a_child_that_counts_nothing_leaves_nothing(void) {
@@ -414,6 +435,7 @@ static const struct check_test tests[] = {
     {"strings_are_cut_at_their_longest", strings_are_cut_at_their_longest},
     {"threads_get_places_of_their_own", threads_get_places_of_their_own},
     {"a_child_goes_on_in_a_file_of_its_own", a_child_goes_on_in_a_file_of_its_own},
+    {"a_child_writes_pages_that_are_its_own_in_part", a_child_writes_pages_that_are_its_own_in_part},
     {"a_child_that_counts_nothing_leaves_nothing", a_child_that_counts_nothing_leaves_nothing},
     {"a_child_of_a_flight_in_memory_has_its_own", a_child_of_a_flight_in_memory_has_its_own},
     {"a_class_is_brought_before_its_name", a_class_is_brought_before_its_name},

@@ -2,17 +2,32 @@
 #include "flight/cells.h"
 
 enum {
-    CELL_ARENA_PAGES = 8,
     CELLS_PER_PAGE = HL_PAGE_SIZE / HL_CELL_SIZE,
+    ARENA_PAGES_LEAST = 2, /* of the first one, as most forked children need few; each next one has twice as many */
+    ARENA_PAGES_MOST = 8,
     /* Who found no room does not look again at once: the kernel is asked each time. */
     PATIENCE = 1024,
 };
 
 static uint64_t cell_arena; /* place of the next free cell << 32 | cells left */
+static uint32_t arena_pages = ARENA_PAGES_LEAST;
 static uint32_t patience;
 
 void hl_flight_cells_become_child(void) {
     cell_arena = patience = 0;
+    arena_pages = ARENA_PAGES_LEAST;
+}
+
+/* An arena that has `count` cells, as cell_arena; 0 where there is no room. */
+static uint64_t fresh_arena(uint32_t count) {
+    const uint32_t most = hl_load32(&arena_pages);
+    uint32_t page, pages;
+    do {
+        pages = most;
+        page = hl_flight_pages_of_counts(&pages);
+    } while (page && pages * CELLS_PER_PAGE < count); /* between others of a process before this one */
+    if (most < ARENA_PAGES_MOST) __atomic_store_n(&arena_pages, most * 2, __ATOMIC_RELAXED);
+    return page ? (uint64_t)page * CELLS_PER_PAGE << 32 | pages * CELLS_PER_PAGE : 0;
 }
 
 hl_cell_ref hl_flight_cells(uint32_t count) {
@@ -21,12 +36,11 @@ hl_cell_ref hl_flight_cells(uint32_t count) {
         next = arena;
         if ((uint32_t)next < count) {
             const uint32_t wait = hl_load32(&patience);
-            const uint32_t page = wait ? 0 : hl_flight_pages_of_counts(CELL_ARENA_PAGES);
-            if (!page) {
+            next = wait ? 0 : fresh_arena(count);
+            if (!next) {
                 __atomic_store_n(&patience, wait ? wait - 1 : PATIENCE, __ATOMIC_RELAXED);
                 return 0;
             }
-            next = (uint64_t)page * CELLS_PER_PAGE << 32 | CELL_ARENA_PAGES * CELLS_PER_PAGE;
         }
         next += ((uint64_t)count << 32) - count;
     } while (!__atomic_compare_exchange_n(&cell_arena, &arena, next, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));

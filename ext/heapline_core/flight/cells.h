@@ -30,7 +30,7 @@ HL_INLINE void *hl_flight_cell(hl_cell_ref place) {
     return hl_flight.base + (size_t)place * HL_CELL_SIZE;
 }
 
-/* The first of `count` fresh, zeroed, consecutive cells; 0 where there is no room. */
+/* The first of `count` (at most 128) fresh, zeroed, consecutive cells; 0 where there is no room. */
 hl_cell_ref hl_flight_cells(uint32_t count);
 /* In a forked child: what is left of the cells at hand is the parent's. */
 void hl_flight_cells_become_child(void);

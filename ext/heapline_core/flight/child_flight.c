@@ -11,7 +11,7 @@
 #include "flight/flight.h"
 #include "platform/system_call.h"
 
-enum { CHILD_PAGES = 24 }; /* that it begins with: most need no more */
+enum { CHILD_PAGES = 8 }; /* that it begins with: one that soon ends, or executes, needs no more */
 
 /* Its file, without a name, or memory where there can be none. Until the child has taken over, the parent's flight is
  * still mapped where nothing of the child's lies in place. */
@@ -55,7 +55,8 @@ static int move_to_memory(void) {
     return failed;
 }
 
-int hl_flight_write_child(uint64_t place, const void *bytes, size_t size) {
+/* Pages that are all in place, or none of them. */
+static int write_pages(uint64_t place, const void *bytes, size_t size) {
     const int lies = parents_end && is_in_place((uint32_t)(place / HL_PAGE_SIZE));
     while (!lies && child_fd >= 0 && size > 0) {
         const ssize_t written = pwrite(child_fd, bytes, size, (off_t)place);
@@ -69,6 +70,13 @@ int hl_flight_write_child(uint64_t place, const void *bytes, size_t size) {
     }
     if (size > 0) memcpy((lies ? hl_flight.base : child_memory) + place, bytes, size);
     return 0;
+}
+
+int hl_flight_write_child(uint64_t place, const void *bytes, size_t size) {
+    const uint64_t end = (uint64_t)parents_end * HL_PAGE_SIZE;
+    const size_t before = place < end && end - place < size ? end - place : size;
+    const int failed = write_pages(place, bytes, before);
+    return failed || before == size ? failed : write_pages(end, (const char *)bytes + before, size - before);
 }
 
 static int bring_pages(uint32_t first, uint32_t count) {
@@ -164,7 +172,7 @@ static int back_child(void) {
     hl_handed.backed = hl_handed.populated = (uint32_t)hl_handed.used;
     if (child_fd < 0) return 0;
     if (hl_flight_size_allowed(from + size) && !posix_fallocate(child_fd, from, size)) {
-        hl_handed.backed += CHILD_PAGES;
+        hl_handed.backed = hl_handed.populated += CHILD_PAGES;
         return 0;
     }
     return move_to_memory();
@@ -181,10 +189,11 @@ static int put_in_place(uint32_t first, uint32_t count) {
 /* Of the parent's pages those that are in the set, or are not. */
 static int put_runs_in_place(int are) {
     int failed = 0;
-    for (uint32_t page = 0, first; page < parents_end && !failed; page++) {
-        for (first = page; page < parents_end && hl_page_set_has(&in_place, page) == are; page++)
-            ;
-        if (page > first) failed = put_in_place(first, page - first);
+    for (uint32_t next, first = 0; !failed; first = next) {
+        first = hl_page_set_next(&in_place, first, parents_end, are);
+        if (first == parents_end) break;
+        next = hl_page_set_next(&in_place, first, parents_end, !are);
+        failed = put_in_place(first, next - first);
     }
     return failed;
 }
@@ -198,11 +207,12 @@ static void leave_parents_file(void) {
 
 /* It is put in place with what changes. */
 static void take_what_is_vacant(void) {
-    memcpy(&hl_handed.parents_counts, &hl_handed.taken, hl_page_set_bytes(parents_end));
-    memset(&hl_handed.taken, 0, hl_page_set_bytes(parents_end));
-    for (uint32_t page = HL_FIXED_PAGES; page < parents_end; page++)
-        if (hl_page_set_has(&hl_handed.counts, page) && !hl_page_set_has(&hl_handed.parents_counts, page))
-            hl_page_set_add(&in_place, page, 1);
+    for (size_t i = 0; i < hl_page_set_bytes(parents_end) / sizeof(uint64_t); i++) {
+        hl_handed.parents_counts.words[i] = hl_handed.taken.words[i];
+        hl_handed.vacant.words[i] = hl_handed.counts.words[i] & ~hl_handed.taken.words[i];
+        in_place.words[i] |= hl_handed.vacant.words[i];
+        hl_handed.taken.words[i] = 0;
+    }
     hl_handed.vacant_from = HL_FIXED_PAGES;
     hl_handed.vacant_end = parents_end;
 }
@@ -264,8 +274,9 @@ int hl_flight_bring(void) {
 }
 
 uint32_t hl_flight_child_page(void) {
-    const uint32_t vacant = hl_flight_take_vacant(1, &sums_from, parents_end, 1);
-    return hl_flight_hand_out_for_counts(vacant ? vacant : hl_flight_pages(1), 1);
+    uint32_t one = 1;
+    const uint32_t page = hl_flight_take_pages(&hl_handed.parents_counts, &sums_from, parents_end, &one);
+    return hl_flight_hand_out_for_counts(page ? page : hl_flight_pages(1), 1);
 }
 
 /* The disk was full, or the descriptor gone: a file that is not whole is of no use, so all goes on in memory. */

@@ -15,6 +15,15 @@
 
 enum { PAGES_LEAST = 1 << 9 };
 
+/* A forked child has its parent's. */
+static void read_command(struct hl_flight_header *header) {
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    ssize_t length = read(fd, header->command, sizeof(header->command));
+    close(fd);
+    header->command_length = length > 0 ? (uint32_t)length : 0;
+}
+
 static void begin_header(uint32_t page_limit) {
     struct hl_flight_header *header = hl_flight.header = (struct hl_flight_header *)hl_flight.base;
     memcpy(header->magic, HL_FLIGHT_MAGIC, sizeof(header->magic));
@@ -26,6 +35,7 @@ static void begin_header(uint32_t page_limit) {
     header->top = hl_options.top_pid;
     header->top_ticks = hl_options.top_ticks;
     hl_flight_describe_process(header);
+    read_command(header);
 }
 
 /* Map `pages` pages of the file, or of shared memory without a file. */

@@ -9,8 +9,6 @@
 #include "platform/own_memory.h"
 #include "state/options.h"
 
-enum { STRING_ARENA_PAGES = 8 };
-
 struct hl_handed_out hl_handed HL_PAGE_ALIGNED;
 
 void hl_flight_keep_in_core(uint32_t begin, uint32_t end) {
@@ -101,15 +99,25 @@ void hl_page_set_add(struct hl_page_set *set, uint32_t first, uint32_t count) {
         __atomic_fetch_or(&set->words[page / HL_PAGE_SET_BITS], 1ull << page % HL_PAGE_SET_BITS, __ATOMIC_RELAXED);
 }
 
-uint32_t hl_flight_take_vacant(int parent_had, uint32_t *cursor, uint32_t end, uint32_t count) {
-    uint32_t from = __atomic_load_n(cursor, __ATOMIC_RELAXED), first, page;
+uint32_t hl_page_set_next(const struct hl_page_set *set, uint32_t page, uint32_t end, int is) {
+    while (page < end) {
+        const uint64_t word = hl_load64(&set->words[page / HL_PAGE_SET_BITS]);
+        const uint64_t rest = (is ? word : ~word) >> page % HL_PAGE_SET_BITS;
+        if (rest) page += (uint32_t)__builtin_ctzll(rest);
+        if (rest) return page < end ? page : end;
+        page += HL_PAGE_SET_BITS - page % HL_PAGE_SET_BITS;
+    }
+    return end;
+}
+
+uint32_t hl_flight_take_pages(const struct hl_page_set *set, uint32_t *cursor, uint32_t end, uint32_t *count) {
+    uint32_t from = __atomic_load_n(cursor, __ATOMIC_RELAXED), first, next;
     do {
-        for (first = page = from; page < end && page - first < count; page++)
-            if (!hl_page_set_has(&hl_handed.counts, page) ||
-                hl_page_set_has(&hl_handed.parents_counts, page) != parent_had)
-                first = page + 1;
-        if (page - first < count) return 0;
-    } while (!__atomic_compare_exchange_n(cursor, &from, page, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+        first = hl_page_set_next(set, from, end, 1);
+        next = hl_page_set_next(set, first, end - first > *count ? first + *count : end, 0);
+    } while (!__atomic_compare_exchange_n(cursor, &from, next, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    if (next == first) return 0;
+    *count = next - first;
     return first;
 }
 
@@ -120,12 +128,14 @@ uint32_t hl_flight_hand_out_for_counts(uint32_t first, uint32_t count) {
     return first;
 }
 
-uint32_t hl_flight_pages_of_counts(uint32_t count) {
+uint32_t hl_flight_pages_of_counts(uint32_t *count) {
     const int saved = errno;
-    uint32_t first = hl_flight_take_vacant(0, &hl_handed.vacant_from, hl_handed.vacant_end, count);
-    if (first && hl_flight_back(first, first + count)) first = 0;
+    const uint32_t most = *count;
+    uint32_t first = hl_flight_take_pages(&hl_handed.vacant, &hl_handed.vacant_from, hl_handed.vacant_end, count);
+    if (first && hl_flight_back(first, first + *count)) first = 0;
     errno = saved;
-    return hl_flight_hand_out_for_counts(first ? first : hl_flight_pages(count), count);
+    if (!first) *count = most;
+    return hl_flight_hand_out_for_counts(first ? first : hl_flight_pages(most), *count);
 }
 
 void *hl_flight_page_behind(uint32_t *entry) {
@@ -143,8 +153,8 @@ hl_string_ref hl_flight_string(const char *bytes, size_t length) {
     uint64_t arena = __atomic_load_n(&hl_handed.string_arena, __ATOMIC_RELAXED), next;
     do {
         next = arena + need;
-        if (arena == 0 || (uint32_t)next > STRING_ARENA_PAGES * HL_PAGE_SIZE) {
-            uint32_t page = hl_flight_pages(STRING_ARENA_PAGES);
+        if (arena == 0 || (uint32_t)next > HL_PAGE_SIZE) {
+            uint32_t page = hl_flight_pages(1);
             if (!page) return 0;
             next = (uint64_t)page << 32 | need;
         }

@@ -17,8 +17,8 @@ HL_INLINE void *hl_flight_page(uint32_t number) {
     return hl_flight.base + (size_t)(number & hl_flight.mask) * HL_PAGE_SIZE; /* L4 */
 }
 
-/* The same for counts: a forked child brings them itself. */
-uint32_t hl_flight_pages_of_counts(uint32_t count);
+/* The same for counts, which a forked child brings itself: at most *count, and then so many. */
+uint32_t hl_flight_pages_of_counts(uint32_t *count);
 
 /* The page that a directory's entry names, made where there is none yet; NULL where there is no room. */
 void *hl_flight_page_behind(uint32_t *entry);
@@ -45,6 +45,8 @@ HL_INLINE int hl_page_set_has(const struct hl_page_set *set, uint32_t page) {
     return hl_load64(&set->words[page / HL_PAGE_SET_BITS]) >> page % HL_PAGE_SET_BITS & 1;
 }
 void hl_page_set_add(struct hl_page_set *set, uint32_t first, uint32_t count);
+/* The first page from `page` on, before `end`, that is in the set, or that is not; or `end`. */
+uint32_t hl_page_set_next(const struct hl_page_set *set, uint32_t page, uint32_t end, int is);
 /* The part of a set that has the pages before `end`, from its beginning on. */
 HL_INLINE size_t hl_page_set_bytes(uint32_t end) {
     return (end + HL_PAGE_SET_BITS - 1) / HL_PAGE_SET_BITS * sizeof(uint64_t);
@@ -53,18 +55,19 @@ HL_INLINE size_t hl_page_set_bytes(uint32_t end) {
 /*
  * Which pages are handed out. In a forked child the pages in which its parent had counts are holes of its own file, or
  * of no use to it. So that a line of a thousand generations needs no more pages than one process, they are handed out
- * first, in ascending order: to lanes those that the parent had not taken, for the sums of what was inherited, later,
- * those that it had.
+ * first, in ascending order: to lanes those that the parent had not taken (`vacant`), for the sums of what was
+ * inherited, later, those that it had.
  */
 struct hl_handed_out {
     uint64_t used;                     /* as the header's page_count, which others may write (L4) */
     uint32_t backed;                   /* the file's pages below this number are backed (L1) */
     uint32_t populated;                /* pages below this number need not be made any more */
     uint32_t vacant_from, vacant_end;  /* in a child: where there may be pages for its lanes */
-    uint64_t string_arena;             /* first page << 32 | bytes used */
+    uint64_t string_arena;             /* page << 32 | bytes used */
     struct hl_page_set counts;         /* in which this process or one before it had counts */
     struct hl_page_set taken;          /* … this process */
     struct hl_page_set parents_counts; /* … its parent, at the fork */
+    struct hl_page_set vacant;         /* … another one before it */
 };
 extern struct hl_handed_out hl_handed HL_HIDDEN;
 
@@ -81,8 +84,8 @@ void hl_flight_keep_in_core(uint32_t begin, uint32_t end);
 /* Note that these pages (0: none) are for counts of this process. Returns `first`. */
 uint32_t hl_flight_hand_out_for_counts(uint32_t first, uint32_t count);
 
-/* The first of `count` pages of counts that the parent had, or had not, from `*cursor` on, which moves on; or 0. */
-uint32_t hl_flight_take_vacant(int parent_had, uint32_t *cursor, uint32_t end, uint32_t count);
+/* The first pages of a set from *cursor on, which moves on: at most *count, and then so many; 0 where there is none. */
+uint32_t hl_flight_take_pages(const struct hl_page_set *set, uint32_t *cursor, uint32_t end, uint32_t *count);
 
 HL_INLINE size_t hl_flight_mapped_size(void) {
     return ((size_t)hl_flight.mask + 1) * HL_PAGE_SIZE;

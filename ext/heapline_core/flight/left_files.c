@@ -56,8 +56,9 @@ void hl_left_files_tend(void) {
 
 void hl_left_files_before_fork(void) {
     hl_left_files_tend();
+    uint32_t one = 1;
     if (!hl_flight.header->left_files && hl_flight_directory())
-        hl_flight.header->left_files = hl_flight_pages_of_counts(1);
+        hl_flight.header->left_files = hl_flight_pages_of_counts(&one);
 }
 
 /* Of the next one that has ended; NULL where all run. */

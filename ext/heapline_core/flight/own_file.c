@@ -170,8 +170,10 @@ int hl_flight_unnamed_file(off_t size, const char **problem) {
     return fd;
 }
 
+/* A forked child's is its parent's, which none can see that is in a namespace below: its own parent is 0 there. */
 static uint64_t pid_namespace(void) {
     struct stat status;
+    if (hl_flight.header && hl_flight.header->pid == (uint32_t)getppid()) return process_space;
     return stat("/proc/self/ns/pid", &status) ? 0 : (uint64_t)status.st_ino;
 }
 
@@ -206,7 +208,10 @@ static int name_file(int directory, int fd) {
     choose_name();
     hl_text(self, sizeof(self), "/proc/self/fd/%d", fd);
     for (int tries = 2; tries > 0; tries--) {
-        if (linkat(AT_FDCWD, self, directory, file_name, AT_SYMLINK_FOLLOW) == 0) return 0;
+        /* Before Linux 6.10 the first way is for root alone. */
+        if (linkat(fd, "", directory, file_name, AT_EMPTY_PATH) == 0 ||
+            linkat(AT_FDCWD, self, directory, file_name, AT_SYMLINK_FOLLOW) == 0)
+            return 0;
         if (errno != EEXIST || unlinkat(directory, file_name, 0)) break;
     }
     file_name[0] = 0;
@@ -250,14 +255,6 @@ uint64_t hl_flight_now(void) {
     return hl_clock_ns(CLOCK_REALTIME);
 }
 
-static void read_command(struct hl_flight_header *header) {
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    ssize_t length = read(fd, header->command, sizeof(header->command));
-    close(fd);
-    header->command_length = length > 0 ? (uint32_t)length : 0;
-}
-
 void hl_flight_describe_process(struct hl_flight_header *header) {
     header->pid = (uint32_t)getpid();
     header->parent = (uint32_t)getppid();
@@ -265,5 +262,4 @@ void hl_flight_describe_process(struct hl_flight_header *header) {
     header->pid_namespace = process_space;
     header->started_ns = hl_flight_now();
     header->state = HL_STATE_RUNNING;
-    read_command(header);
 }
