@@ -68,7 +68,7 @@ static void sum_row(const struct hl_object_row *row, uint64_t baseline, struct h
     sums->age_sum = row->age_sum;
     sums->age_max = row->age_max;
     sums->temporary = least(row->temporary, sums->freed);
-    if (row->baseline != baseline) return; /* nothing was counted since */
+    if (row->baseline != (uint32_t)baseline) return; /* nothing was counted since */
     sums->allocated_since = beyond(row->allocated, row->base_allocated);
     sums->bytes_allocated_since = beyond(row->bytes_allocated, row->base_bytes_allocated);
     sums->freed_since = beyond(sums->freed, row->base_freed);

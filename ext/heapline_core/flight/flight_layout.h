@@ -25,10 +25,11 @@
 #ifndef HL_FLIGHT_LAYOUT_H
 #define HL_FLIGHT_LAYOUT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define HL_FLIGHT_MAGIC "HEAPLINE"
-#define HL_FLIGHT_VERSION 5u
+#define HL_FLIGHT_VERSION 6u
 #define HL_FLIGHT_BYTE_ORDER 0x01020304u
 
 #define HL_PAGE_SIZE 4096u
@@ -220,15 +221,15 @@ struct hl_object_row {
     uint64_t bytes_freed;
     uint64_t age_sum;   /* of freed objects */
     uint64_t temporary; /* freed within the generation of birth or the next */
-    uint64_t baseline;
+    uint32_t baseline;
+    uint32_t age_max; /* with all that a birth or a death counts in the first line of memory */
     uint64_t base_allocated;
     uint64_t base_freed;
     uint64_t base_bytes_allocated;
     uint64_t base_bytes_freed;
     uint64_t old_freed;
     uint64_t old_bytes_freed;
-    uint32_t age_max;
-    uint32_t reserved[3];
+    uint64_t reserved[2];
 };
 
 /* Rows and classes with a fixed number: 0 is none, HL_OBJECT_OTHER what found no room. */
@@ -496,7 +497,8 @@ enum hl_attribution {
 _Static_assert(sizeof(struct hl_site_record) == 24, "170 records a page");
 _Static_assert(sizeof(struct hl_count) == 64, "one cache line");
 _Static_assert(sizeof(struct hl_old) == 16 && sizeof(struct hl_count_chunk) == 24, "hl_base_cells, HL_CHUNK_MOST");
-_Static_assert(sizeof(struct hl_object_row) == 128, "32 a page");
+_Static_assert(sizeof(struct hl_object_row) == 128 && offsetof(struct hl_object_row, base_allocated) == 64,
+               "32 a page");
 _Static_assert(sizeof(struct hl_object_class) == 8, "512 a page");
 _Static_assert(sizeof(struct hl_lane_record) == HL_CELL_SIZE, "one cell");
 _Static_assert(sizeof(struct hl_flight_header) <= HL_PAGE_SIZE, "one page");

@@ -18,18 +18,17 @@ static const uint64_t CLASS_BITS = (1ull << 56) - 1;
 static uint64_t *keys;      /* by number; 0: the class is gone */
 static uint32_t *hash;      /* open addressing, with gaps closed: numbers */
 static uint32_t *named;     /* by number: the string of the name that is in the flight */
-static uint32_t count;      /* numbers given */
-static uint32_t fresh;      /* the first one that was not named */
 static uint32_t given_back; /* the last number given back; `named` has the next one */
 uint64_t hl_object_classes_gone, hl_object_classes_epoch;
+struct hl_object_numbers hl_object_numbers;
 
 int hl_object_classes_create(void) {
     if (!keys) keys = hl_own_memory(HL_OBJECT_CLASSES_MAX * sizeof(*keys));
     if (!named) named = hl_own_memory(HL_OBJECT_CLASSES_MAX * sizeof(*named));
     if (!hash) hash = hl_own_memory(HASH_SLOTS * sizeof(*hash));
     if (!keys || !named || !hash) return -ENOMEM;
-    if (!count) count = fresh = HL_OBJECT_OTHER + 1;
-    hl_flight.header->object_classes = count;
+    if (!hl_object_numbers.given) hl_object_numbers.given = hl_object_numbers.unnamed = HL_OBJECT_OTHER + 1;
+    hl_flight.header->object_classes = hl_object_numbers.given;
     return hl_object_class(0) ? 0 : -ENOSPC;
 }
 
@@ -56,10 +55,13 @@ static uint32_t slot_of(uint64_t key) {
 /* A number, or 0. */
 static uint32_t take_number(void) {
     const uint32_t number = given_back;
-    if (!number) return count < HL_OBJECT_CLASSES_MAX && hl_object_class(count) ? count++ : 0;
+    if (!number)
+        return hl_object_numbers.given < HL_OBJECT_CLASSES_MAX && hl_object_class(hl_object_numbers.given)
+                   ? hl_object_numbers.given++
+                   : 0;
     given_back = named[number];
     named[number] = 0;
-    if (number < fresh) fresh = number;
+    if (number < hl_object_numbers.unnamed) hl_object_numbers.unnamed = number;
     return number;
 }
 
@@ -71,7 +73,7 @@ static uint32_t add(uint64_t key, uint32_t slot) {
     class->flags = HL_CLASS_UNNAMED;
     keys[number] = key;
     hash[slot] = number;
-    __atomic_store_n(&hl_flight.header->object_classes, count, __ATOMIC_RELEASE);
+    __atomic_store_n(&hl_flight.header->object_classes, hl_object_numbers.given, __ATOMIC_RELEASE);
     return number;
 }
 
@@ -120,7 +122,7 @@ static int has_class(uint64_t key) {
 
 void hl_object_classes_move(void) {
     memset(hash, 0, HASH_SLOTS * sizeof(*hash));
-    for (uint32_t number = HL_OBJECT_OTHER + 1; number < count; number++) {
+    for (uint32_t number = HL_OBJECT_OTHER + 1; number < hl_object_numbers.given; number++) {
         const uint64_t key = keys[number];
         if (!key) continue;
         if (has_class(key)) keys[number] = (key & ~CLASS_BITS) | hl_ruby.rb_gc_location(key & CLASS_BITS);
@@ -221,10 +223,6 @@ static void write_name(uint32_t number) {
     if (text) hl_record_class_named(number, class);
 }
 
-int hl_object_classes_pending(void) {
-    return fresh < count;
-}
-
 static int is_sweeping(void) {
     const hl_value state = hl_ruby.rb_gc_latest_gc_info(hl_ruby.rb_id2sym(hl_ruby.rb_intern("state")));
     return state == hl_ruby.rb_id2sym(hl_ruby.rb_intern("sweeping"));
@@ -241,24 +239,24 @@ void hl_object_classes_name(int again) {
     if (!again && !hl_object_classes_pending()) return;
     finish_sweep();
     const int saved = hl_guard_enter(&hl_thread);
-    const uint32_t end = count;
+    const uint32_t end = hl_object_numbers.given;
     const uint8_t unsettled = again ? HL_CLASS_UNNAMED | HL_CLASS_ANONYMOUS : HL_CLASS_UNNAMED;
-    for (uint32_t number = again ? HL_OBJECT_OTHER + 1 : fresh; number < end; number++)
+    for (uint32_t number = again ? HL_OBJECT_OTHER + 1 : hl_object_numbers.unnamed; number < end; number++)
         if (hl_object_class(number)->flags & unsettled) write_name(number);
-    fresh = end;
+    hl_object_numbers.unnamed = end;
     hl_guard_leave(&hl_thread, saved);
 }
 
 /* ---- after fork ---- */
 
 void hl_object_classes_repair(void) {
-    for (uint32_t number = HL_OBJECT_OTHER + 1; number < count; number++) {
+    for (uint32_t number = HL_OBJECT_OTHER + 1; number < hl_object_numbers.given; number++) {
         struct hl_object_class *class = hl_object_class(number);
         if (!class || class->type || !keys[number]) continue;
         class->type = (uint8_t)(keys[number] >> 56);
         class->name = named[number];
         class->flags = class->name ? 0 : HL_CLASS_UNNAMED;
-        if (!class->name && number < fresh) fresh = number;
+        if (!class->name && number < hl_object_numbers.unnamed) hl_object_numbers.unnamed = number;
     }
-    hl_flight.header->object_classes = count;
+    hl_flight.header->object_classes = hl_object_numbers.given;
 }

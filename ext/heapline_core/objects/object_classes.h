@@ -73,8 +73,15 @@ void hl_object_classes_move(void);
  * safe point, with the GVL. */
 void hl_object_classes_name(int again);
 
+extern struct hl_object_numbers {
+    uint32_t given;
+    uint32_t unnamed; /* the first one whose class was never named */
+} hl_object_numbers HL_HIDDEN;
+
 /* Are there classes that were never named? */
-int hl_object_classes_pending(void);
+HL_INLINE int hl_object_classes_pending(void) {
+    return hl_object_numbers.unnamed < hl_object_numbers.given;
+}
 
 /* In a forked child: bring the flight up to what this process knows. */
 void hl_object_classes_repair(void);

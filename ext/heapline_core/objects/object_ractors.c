@@ -33,7 +33,7 @@ enum { WAITING = 16 };
 static enum kind { ONE_LIST, EACH, UNKNOWN, NONE } kind;
 static struct hook born_hook, died_hook; /* what the VM made of ours */
 static hl_value waiting[WAITING];        /* Ractors that are being made; 0: none */
-static uint32_t waiting_count;
+uint32_t hl_object_ractors_waiting;
 static const hl_value *ractor_class;
 static size_t typed_data, ractor_in_thread; /* of the layout */
 static int running;
@@ -75,7 +75,7 @@ void hl_object_ractors_start(hl_object_hook *born, hl_object_hook *died, void (*
     give_up = gives_up;
     ractor_class = dlsym(RTLD_DEFAULT, "rb_cRactor");
     memset(waiting, 0, sizeof(waiting));
-    waiting_count = 0;
+    hl_object_ractors_waiting = 0;
     kind = kind_of(born, died);
     running = 1;
 }
@@ -116,7 +116,7 @@ static void see_to_those_waiting(void) {
     for (unsigned i = 0; i < WAITING; i++) {
         if (!waiting[i] || !see_to(waiting[i])) continue;
         waiting[i] = 0;
-        waiting_count--;
+        hl_object_ractors_waiting--;
     }
 }
 
@@ -124,7 +124,7 @@ static void wait_for(hl_value object) {
     for (unsigned i = 0; i < WAITING; i++) {
         if (waiting[i]) continue;
         waiting[i] = object;
-        waiting_count++;
+        hl_object_ractors_waiting++;
         return;
     }
     hl_add(&hl_flight.header->objects_ractors, 1);
@@ -132,7 +132,7 @@ static void wait_for(hl_value object) {
 
 void hl_object_ractors_born(hl_value object, hl_value klass) {
     if (kind == ONE_LIST) return;
-    if (HL_UNLIKELY(waiting_count)) see_to_those_waiting();
+    if (HL_UNLIKELY(hl_object_ractors_waiting)) see_to_those_waiting();
     if (HL_LIKELY(!ractor_class || klass != *ractor_class)) return;
     if (kind == EACH) {
         wait_for(object);
@@ -143,15 +143,15 @@ void hl_object_ractors_born(hl_value object, hl_value klass) {
 }
 
 void hl_object_ractors_died(hl_value object) {
-    for (unsigned i = 0; waiting_count && i < WAITING; i++) {
+    for (unsigned i = 0; hl_object_ractors_waiting && i < WAITING; i++) {
         if (waiting[i] != object) continue;
         waiting[i] = 0;
-        waiting_count--;
+        hl_object_ractors_waiting--;
     }
 }
 
 void hl_object_ractors_move(void) {
-    for (unsigned i = 0; waiting_count && i < WAITING; i++)
+    for (unsigned i = 0; hl_object_ractors_waiting && i < WAITING; i++)
         if (waiting[i]) waiting[i] = hl_ruby.rb_gc_location(waiting[i]);
 }
 

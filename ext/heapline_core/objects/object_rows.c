@@ -11,7 +11,7 @@
 
 enum { FEWEST_HASH_BITS = 14, HASH_PROBES = 64 };
 /* Of what was asked for lately: a slot has 16 bytes. */
-enum { FEWEST_SLOT_BITS = 12, MOST_SLOT_BITS = 19, SLOTS_A_ROW = 4 };
+enum { FEWEST_SLOTS = 1 << 12, MOST_SLOTS = 1 << 19, SLOTS_A_ROW = 4 };
 
 /* Who a row counts for; the flight has it too, but a child's flight may lack what was made last (repair). */
 struct identity {
@@ -42,7 +42,7 @@ static uint32_t make_again(uint32_t site, uint32_t class_index) {
     const uint32_t number = given_back;
     given_back = identities[number].class_index;
     identify(number, site, class_index);
-    hl_object_row(number)->baseline = hl_object_rows.baseline;
+    hl_object_row(number)->baseline = (uint32_t)hl_object_rows.baseline;
     return number;
 }
 
@@ -56,14 +56,15 @@ static uint32_t make_row(uint32_t site, uint32_t class_index) {
     if (given_back) return make_again(site, class_index);
     if (count >= end_for(site) || !row_with_page(count)) return 0;
     identify(count, site, class_index);
-    hl_object_row(count)->baseline = hl_object_rows.baseline;
+    hl_object_row(count)->baseline = (uint32_t)hl_object_rows.baseline;
     __atomic_store_n(&hl_flight.header->object_rows, count + 1, __ATOMIC_RELEASE);
     return count++;
 }
 
 static int make_tables(void) {
     struct hl_object_rows *rows = &hl_object_rows;
-    if (!rows->slots) rows->slots = hl_own_memory(sizeof(*rows->slots) << (rows->slot_bits = FEWEST_SLOT_BITS));
+    if (!rows->slots) rows->slots = hl_own_memory(FEWEST_SLOTS * sizeof(*rows->slots));
+    if (!rows->slots_last) rows->slots_last = (FEWEST_SLOTS - 1) * sizeof(*rows->slots);
     if (!hash) hash = hl_own_memory(sizeof(*hash) << (hash_bits = FEWEST_HASH_BITS));
     if (!identities) identities = hl_own_memory(HL_OBJECT_ROWS_MAX * sizeof(*identities));
     return rows->slots && hash && identities ? 0 : -ENOMEM;
@@ -109,7 +110,7 @@ void hl_object_rows_clear(void) {
         struct hl_object_row *row = hl_object_row(number);
         const struct hl_object_row nothing = {.site = row->site, .class_index = row->class_index};
         *row = nothing;
-        row->baseline = hl_object_rows.baseline;
+        row->baseline = (uint32_t)hl_object_rows.baseline;
     }
     hl_object_rows.allocated = hl_object_rows.freed = 0;
     header->objects_allocated = header->objects_freed = 0;
@@ -290,42 +291,44 @@ static uint32_t other_row(uint32_t class_index) {
     return row ? row : HL_OBJECT_OTHER;
 }
 
+static size_t slots_bytes(void) {
+    return hl_object_rows.slots_last + sizeof(struct hl_row_slot);
+}
+
 /* Where rows drive each other out again and again, and there are more rows than have room: twice as many slots. They
  * fill again as rows are asked for. */
 static void make_room(void) {
     static uint32_t driven_out;
     struct hl_object_rows *rows = &hl_object_rows;
-    const size_t bytes = sizeof(*rows->slots) << rows->slot_bits;
-    if (rows->slot_bits >= MOST_SLOT_BITS || 1u << rows->slot_bits >= SLOTS_A_ROW * count) return;
-    if (++driven_out < 1u << rows->slot_bits >> 2) return;
+    const size_t bytes = slots_bytes(), slots = bytes / sizeof(*rows->slots);
+    if (slots >= MOST_SLOTS || slots >= SLOTS_A_ROW * count) return;
+    if (++driven_out < slots / 4) return;
     driven_out = 0;
-    struct hl_row_slot *slots = hl_own_memory(2 * bytes);
-    if (!slots) return;
-    hl_populate(slots, 2 * bytes);
+    struct hl_row_slot *more = hl_own_memory(2 * bytes);
+    if (!more) return;
+    hl_populate(more, 2 * bytes);
     hl_own_memory_return(rows->slots, bytes);
     hl_add_shared(&hl_flight.header->own_bytes, bytes);
-    rows->slots = slots;
-    rows->slot_bits++;
+    rows->slots = more;
+    rows->slots_last = 2 * bytes - sizeof(*rows->slots);
 }
 
 HL_COLD void hl_object_rows_forget(void) {
     struct hl_object_rows *rows = &hl_object_rows;
     rows->epoch = hl_object_classes_epoch;
-    rows->tag = (rows->tag + 1) & 0xff;
-    if (!rows->tag) memset(rows->slots, 0, sizeof(*rows->slots) << rows->slot_bits);
+    rows->tag = (rows->tag + HL_ROW_TAG) & HL_ROW_TAGS;
+    if (!rows->tag) memset(rows->slots, 0, slots_bytes());
+}
+
+static int holds(const struct hl_row_slot *slot) {
+    return slot->row && (slot->class_key & HL_ROW_TAGS) == hl_object_rows.tag;
 }
 
 /* In a way of its set that is free, or else in the last one. */
 static void keep(uint32_t site, uint64_t class_key, uint32_t row) {
-    const uint32_t tag = hl_object_rows.tag;
     struct hl_row_slot *slot = hl_row_set(site, class_key), *last = slot + HL_ROW_WAYS - 1;
-    while (slot < last && slot->row_and_tag && (slot->row_and_tag & 0xff) == tag) slot++;
-    *slot = (struct hl_row_slot){class_key, site, row << 8 | tag};
-}
-
-static int is_full(const struct hl_row_slot *set) {
-    const uint32_t last = set[HL_ROW_WAYS - 1].row_and_tag;
-    return last && (last & 0xff) == hl_object_rows.tag;
+    while (slot < last && holds(slot)) slot++;
+    *slot = (struct hl_row_slot){class_key | hl_object_rows.tag, site, row};
 }
 
 HL_COLD uint32_t hl_object_row_slow(uint32_t site, uint64_t class_key) {
@@ -336,7 +339,7 @@ HL_COLD uint32_t hl_object_row_slow(uint32_t site, uint64_t class_key) {
     if (!row) {
         row = other_row(class_index);
     } else {
-        if (is_full(hl_row_set(site, class_key))) make_room();
+        if (holds(hl_row_set(site, class_key) + HL_ROW_WAYS - 1)) make_room();
         keep(site, class_key, row);
     }
     errno = saved;

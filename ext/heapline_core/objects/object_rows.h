@@ -28,10 +28,12 @@
  * classes nearly each birth waits for one, so what is kept is small and lies close. */
 enum { HL_ROW_WAYS = 4 };
 struct hl_row_slot {
-    uint64_t class_key;
+    uint64_t class_key; /* with the tag under which it was asked for in the bits that no key has */
     uint32_t site;
-    uint32_t row_and_tag; /* a row, below 2^24, and the tag under which it was asked for; 0: empty */
+    uint32_t row; /* 0: empty */
 };
+#define HL_ROW_TAG (1ull << 48)
+#define HL_ROW_TAGS (0xffull << 48)
 
 struct hl_object_rows {
     uint64_t baseline;         /* the number of the baseline that births and deaths are counted under */
@@ -40,9 +42,9 @@ struct hl_object_rows {
     uint64_t origin;           /* the generation that births are counted from (Q3) */
     uint64_t allocated, freed; /* as in the header: this process's own copy */
     struct hl_row_slot *slots; /* a power of two, of which there are more as rows drive each other out */
-    uint32_t slot_bits;
-    uint32_t tag;                                     /* of the slots that hold; others are of classes as they were */
-    uint64_t epoch;                                   /* hl_object_classes_epoch when the tag was made */
+    uint64_t slots_last;       /* where the last one lies, in bytes from the first: all ones above the size of one */
+    uint64_t tag;              /* of the slots that hold; others are of classes as they were */
+    uint64_t epoch;            /* hl_object_classes_epoch when the tag was made */
     struct hl_object_row *pages[HL_OBJECT_ROW_PAGES]; /* the directory as addresses */
 };
 extern struct hl_object_rows hl_object_rows HL_HIDDEN;
@@ -74,7 +76,8 @@ void hl_object_rows_forget(void);
  * other, as they are likely to be asked for in turn. */
 HL_INLINE struct hl_row_slot *hl_row_set(uint32_t site, uint64_t class_key) {
     const uint64_t set = site + (class_key >> 5) + (class_key >> 56) * 11; /* slots of objects have 32 bytes at least */
-    return &hl_object_rows.slots[set * HL_ROW_WAYS & ((1ull << hl_object_rows.slot_bits) - 1)];
+    const uint64_t place = set * HL_ROW_WAYS * sizeof(struct hl_row_slot) & hl_object_rows.slots_last;
+    return (struct hl_row_slot *)((char *)hl_object_rows.slots + place);
 }
 
 /* The row in the slots, or 0. */
@@ -82,9 +85,7 @@ HL_INLINE uint32_t hl_object_row_kept(uint32_t site, uint64_t class_key) {
     if (HL_UNLIKELY(hl_object_rows.epoch != hl_object_classes_epoch)) hl_object_rows_forget();
     const struct hl_row_slot *set = hl_row_set(site, class_key);
     for (int way = 0; way < HL_ROW_WAYS; way++)
-        if (set[way].class_key == class_key && set[way].site == site &&
-            (set[way].row_and_tag & 0xff) == hl_object_rows.tag)
-            return set[way].row_and_tag >> 8;
+        if (set[way].class_key == (class_key | hl_object_rows.tag) && set[way].site == site) return set[way].row;
     return 0;
 }
 
@@ -96,13 +97,13 @@ HL_INLINE uint32_t hl_object_row_find(uint32_t site, uint64_t class_key) {
 /* The row, brought up to the baseline. */
 HL_INLINE struct hl_object_row *hl_object_row_now(uint32_t number) {
     struct hl_object_row *row = hl_object_row(number);
-    if (HL_UNLIKELY(row->baseline != hl_object_rows.baseline)) {
+    if (HL_UNLIKELY(row->baseline != (uint32_t)hl_object_rows.baseline)) {
         row->base_allocated = row->allocated;
         row->base_freed = row->freed;
         row->base_bytes_allocated = row->bytes_allocated;
         row->base_bytes_freed = row->bytes_freed;
         row->old_freed = row->old_bytes_freed = 0;
-        row->baseline = hl_object_rows.baseline;
+        row->baseline = (uint32_t)hl_object_rows.baseline;
     }
     return row;
 }

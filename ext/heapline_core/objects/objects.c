@@ -24,8 +24,7 @@ static uint32_t job_asked;
 
 /* ---- what became of an object ---- */
 
-static void count_death(struct hl_object_region *region, char *place, uint64_t now) {
-    const struct hl_object_entry entry = hl_object_entry_at(place);
+HL_INLINE void count_death(struct hl_object_region *region, char *place, struct hl_object_entry entry, uint64_t now) {
     hl_object_death(entry.row, region->slot_bytes, now, now - hl_object_born_at(entry.birth));
     hl_object_erase(region, place);
 }
@@ -34,17 +33,20 @@ static void count_untracked(void) {
     hl_add(&hl_flight.header->objects_untracked, 1);
 }
 
+/* Not HL_COLD: what follows it at a birth would lie there too. */
+static __attribute__((noinline)) void count_unseen_death(struct hl_object_region *region, char *place, uint64_t now) {
+    hl_add(&hl_flight.header->objects_mismatches, 1);
+    count_death(region, place, hl_object_entry_at(place), now);
+}
+
 /* The region of an object that is born or comes there, with a place for it; NULL where it cannot be followed. */
-HL_INLINE struct hl_object_region *region_for(hl_value object, uint64_t now) {
+HL_INLINE struct hl_object_region *region_for(hl_value object, uint64_t now, char **place) {
     struct hl_object_region *region = hl_object_region(object);
     if (HL_UNLIKELY(!region) && !(region = hl_object_region_make(object))) return NULL;
     if (HL_UNLIKELY(region->live == 0)) hl_object_region_learn(region, hl_object_heap_slot_bytes(object));
     if (HL_UNLIKELY(!hl_object_fits(region, object))) return NULL;
-    char *place = hl_object_place(region, object);
-    if (HL_UNLIKELY(hl_object_entry_at(place).row)) { /* its end was not seen */
-        hl_add(&hl_flight.header->objects_mismatches, 1);
-        count_death(region, place, now);
-    }
+    *place = hl_object_place(region, object);
+    if (HL_UNLIKELY(hl_object_entry_at(*place).row)) count_unseen_death(region, *place, now);
     return region;
 }
 
@@ -64,14 +66,15 @@ static HL_COLD void ask_for_names(void) {
 HL_INLINE uint32_t count_birth(hl_value object, uint32_t site, uint64_t generation) {
     const uint64_t *words = (const uint64_t *)object;
     const uint64_t now = hl_object_generation(generation), key = hl_object_class_key(words[0], words[1]);
-    struct hl_object_region *region = region_for(object, now);
+    char *place;
+    struct hl_object_region *region = region_for(object, now, &place);
     if (HL_UNLIKELY(!region)) {
         count_untracked();
         return 0;
     }
     const uint32_t row = hl_object_row_find(site, key);
     hl_object_birth(row, region->slot_bytes);
-    hl_object_put(region, hl_object_place(region, object), row, hl_object_birth_now(now));
+    hl_object_put(region, place, row, hl_object_birth_now(now));
     if (HL_UNLIKELY(key >> 56 == HL_TYPE_DATA)) hl_object_ractors_born(object, words[1]);
     if (HL_UNLIKELY(hl_object_classes_pending() && !job_asked)) ask_for_names();
     return row;
@@ -148,10 +151,11 @@ static void died(hl_value data, const void *event) {
     struct hl_object_region *region = hl_object_region(object);
     if (HL_UNLIKELY(!region)) return;
     char *place = hl_object_place(region, object);
-    if (HL_UNLIKELY(!hl_object_entry_at(place).row)) return;
-    hl_object_ractors_died(object);
-    if (hl_recording()) hl_record_object_freed(object);
-    count_death(region, place, hl_object_generation(hl_generation()));
+    const struct hl_object_entry entry = hl_object_entry_at(place);
+    if (HL_UNLIKELY(!entry.row)) return;
+    if (HL_UNLIKELY(hl_object_ractors_waiting)) hl_object_ractors_died(object);
+    if (HL_UNLIKELY(hl_recording())) hl_record_object_freed(object);
+    count_death(region, place, entry, hl_object_generation(hl_generation()));
 }
 
 /* ---- objects that move ---- */
@@ -164,13 +168,14 @@ static void follow(void *context, uintptr_t object, struct hl_object_entry entry
     struct hl_object_region *from = hl_object_region(object), *to;
     const uint32_t bytes = from->slot_bytes;
     hl_object_erase(from, hl_object_place(from, object));
-    if (!(to = region_for(moved, now))) {
+    char *place;
+    if (!(to = region_for(moved, now, &place))) {
         if (hl_recording()) hl_record_object_freed(object);
         hl_object_death(entry.row, bytes, now, now - hl_object_born_at(entry.birth));
         count_untracked();
         return;
     }
-    hl_object_put(to, hl_object_place(to, moved), entry.row, entry.birth);
+    hl_object_put(to, place, entry.row, entry.birth);
     if (hl_recording()) hl_record_object_moved(object, moved, to->slot_bytes == bytes ? 0 : to->slot_bytes);
     if (to->slot_bytes != bytes)
         hl_object_resized(entry.row, bytes, to->slot_bytes, hl_object_born_at(entry.birth) < hl_object_rows.old_below);
