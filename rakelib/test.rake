@@ -98,6 +98,11 @@ namespace :bench do
     sh RbConfig.ruby, "bench/attach.rb"
   end
 
+  desc "What heapline costs a request of a Rails application, as tables for 1, 5, 32 and 200 threads"
+  task serving: :compile do
+    sh RbConfig.ruby, "bench/serving.rb"
+  end
+
   desc "What heapline costs programs that are not Ruby, beside heaptrack and Valgrind, as a table"
   task any: :compile do
     sh RbConfig.ruby, "bench/any.rb"

@@ -13,7 +13,8 @@ module Bench
   GC = "Ruby starts a GC by what malloc_usable_size says of its blocks, and the trailer makes that up to 8 bytes " \
        "more or less."
   TURNS = "it depends on how its threads take turns: plain runs also differ by some per cent."
-  ROUNDS = "its rounds vary, by how the threads of server and client take turns on two processors."
+  ROUNDS = "its rounds vary, by how the threads of server and client take turns on two processors, and by where the " \
+           "memory of each server lies: [rails.md](rails.md#what-a-request-costs) has servers asked in turns."
   LOADED = "its rounds vary by more than this where other machines share the processors: least's do so, too."
   OWN = "each thread has counters of its own for the lines that it ran, 64 bytes a line, and a cache of up to 11 kB."
   private_constant :TRAILER, :PAIR, :MEAN, :SHARE, :GC, :TURNS, :ROUNDS, :LOADED, :OWN

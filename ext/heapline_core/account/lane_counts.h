@@ -39,7 +39,8 @@ _Static_assert(HL_SITES_MAX <= 1 << HL_INDEX_SITE_BITS, "the key of an entry");
 /* Groups of entries, each a cache line: a site's first one is its place, then come the others of its group, then those
  * of its second place, then those of the next groups. Places follow the sites' numbers, and the second ones do not: the
  * lines that a thread meets one after the other share cache lines, and of a table with more room than sites little is
- * touched; where two ranges of sites meet at one place, one of them is spread over the table. */
+ * touched; where two ranges of sites meet at one place, one of them is spread over the table. Where both groups of a
+ * new site are full, an entry of them goes to its own other group: next groups are for the few for which none can. */
 enum { HL_INDEX_GROUP = HL_CACHE_LINE / sizeof(uint64_t) };
 struct hl_index {
     uint32_t last; /* where the last one lies, in bytes from the first: all ones above the size of one, for their number
