@@ -24,7 +24,7 @@ void hl_object_ractors_stop(void);
 
 /* An object of T_DATA was born. Inside a hook. */
 void hl_object_ractors_born(hl_value object, hl_value klass);
-/* One died while Ractors wait to be set up. */
+/* Ractors that wait to be set up: while there are some, each death is told. */
 extern uint32_t hl_object_ractors_waiting HL_HIDDEN;
 void hl_object_ractors_died(hl_value object);
 void hl_object_ractors_move(void);
