@@ -43,7 +43,7 @@ class FlightBuilder
   }.freeze
 
   DEFAULTS = {
-    version: 5, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
+    version: 6, byte_order: 0x01020304, state: 2, pid: 4711, parent: 1, start_ticks: 1, started_ns: 1_000_000_000,
     ended_ns: 13_300_000_000, page_limit: 1 << 18, site_limit: 1 << 20, gc_count: 7, generation: 7, attribution: 1,
     ruby: "ruby 3.4.11 (2026-01-01 revision 0) [x86_64-linux]", allocator: "glibc 2.41"
   }.freeze
@@ -102,7 +102,7 @@ class FlightBuilder
     @objects = number
     put(object_at(OBJECT_ROW_PAGES + (number / 512), number % 512 * 8), [string(class_name), type, flags].pack("LCC"))
     figures = OBJECT_FIELDS.map { |name| fields.fetch(name, 0) }
-    put(object_row_at(number), [site, number, *figures, age_max].pack("LLQ13L"))
+    put(object_row_at(number), [site, number, *figures.insert(7, age_max)].pack("LLQ6LLQ6"))
   end
 
   # Offset of a row of objects.

@@ -28,7 +28,7 @@ module Heapline
         assert_refused(/not a flight file/, "")
         assert_refused(/not a flight file/, "#!/bin/sh\n")
         assert_refused(/not a flight file/, "x" * 50_000)
-        assert_refused(/version 9.*reads version 5/, FlightBuilder.new.to_s(version: 9))
+        assert_refused(/version 9.*reads version 6/, FlightBuilder.new.to_s(version: 9))
         assert_refused(/byte order/, FlightBuilder.new.to_s(byte_order: 0x04030201))
       end
 
