@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "tmpdir"
+require_relative "../workloads/support"
+require_relative "../workloads/served"
 
 module Bench
   # A server's requests under the tools. What else a machine does changes its speed by more than a tool costs, from one
@@ -13,7 +15,6 @@ module Bench
     TOOLS = %w[least heapline blocks objects].freeze
     PLAIN = ["plain", "plain again"].freeze
     LINE = "%-14<tool>s %8<cpu>s %24<more>s %12<rate>s %24<less>s"
-    CLIENT = File.expand_path("../workloads/web_client.rb", __dir__)
 
     # A table for each number of threads.
     def self.report(io, interpreter, equipment, threads:, tools:, program:, **load)
@@ -116,19 +117,13 @@ module Bench
 
       def turn(server, requests, counts:)
         before = server.processor_seconds
-        seconds = load(server, requests)
+        load = Served.load(server.port, requests, @threads)
         return unless counts
 
         server.cpu << ((server.processor_seconds - before) * 1e3 / requests)
-        server.rate << (requests / seconds)
-      end
-
-      def load(server, requests)
-        client = [@interpreter.path, "--disable-gems", CLIENT, server.port, requests, @threads].map(&:to_s)
-        seconds, _, failed = IO.popen([Environment.clean, *client], &:read).split
-        return Float(seconds) if failed == "0"
-
-        raise Broken, "#{failed || "all"} of #{requests} requests to the server under #{server.name} failed"
+        server.rate << (requests / load.seconds)
+      rescue ::Workload::Wrong => e
+        raise Broken, "the server under #{server.name}: #{e.message}"
       end
     end
   end

@@ -7,6 +7,8 @@ require "rails"
 require "action_controller/railtie"
 require "action_view/railtie"
 require "action_view/testing/resolvers"
+require "puma"
+require "puma/server"
 require_relative "served"
 
 # A Rails application without a database: routes, a controller, a layout, a view of thirty rows, a partial for each.

@@ -1,10 +1,7 @@
 # frozen_string_literal: true
 
-require "puma"
-require "puma/server"
-
 # Puma serves an application with as many threads on the loopback interface as there are kept connections; the load
-# comes from a process without any tool.
+# comes from a process without any tool. Programs that serve require Puma before; who only asks needs none.
 module Served
   Load = Struct.new(:requests, :seconds, :p99_ms, :failed)
   UNTOLD = %w[LD_PRELOAD RUBYOPT RUBYLIB].to_h { |name| [name, nil] }.freeze
@@ -45,6 +42,7 @@ module Served
     server.stop(true)
   end
 
+  # A Load; raises Workload::Wrong unless all were answered.
   def load(port, requests, connections)
     client = [RbConfig.ruby, "--disable-gems", File.join(__dir__, "web_client.rb")]
     seconds, p99_ms, failed = IO.popen([UNTOLD, *client, *[port, requests, connections].map(&:to_s)], &:read).split

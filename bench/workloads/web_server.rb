@@ -5,6 +5,8 @@ require "bundler/setup"
 require "json"
 require "erb"
 require "rack"
+require "puma"
+require "puma/server"
 require_relative "served"
 
 # A Rack application that answers with a rendered page and some JSON in it.

@@ -136,14 +136,10 @@ static uint64_t *in_group_of(uint64_t *place, uint32_t site) {
     return NULL;
 }
 
-static uint64_t *second_place(struct hl_index *index, uint32_t site) {
-    return hl_index_at(index, hl_index_second(site));
-}
-
 /* The same in its two groups. */
 static uint64_t *in_groups_of(struct hl_index *index, uint32_t site) {
     uint64_t *entry = in_group_of(hl_index_place(index, site), site);
-    return entry ? entry : in_group_of(second_place(index, site), site);
+    return entry ? entry : in_group_of(hl_index_second_place(index, site), site);
 }
 
 /* The same in the whole table, which is never full. */
@@ -162,7 +158,7 @@ static uint64_t *make_way(struct hl_index *index, uint64_t *group) {
         const uint32_t site = site_of(*entry);
         uint64_t *first = hl_index_place(index, site);
         const int is_there = ((uintptr_t)first ^ (uintptr_t)entry) < HL_CACHE_LINE;
-        uint64_t *to = in_group_of(is_there ? second_place(index, site) : first, site);
+        uint64_t *to = in_group_of(is_there ? hl_index_second_place(index, site) : first, site);
         if (!to || *to) continue;
         do {
             moved = hl_load64(entry);
@@ -173,18 +169,20 @@ static uint64_t *make_way(struct hl_index *index, uint64_t *group) {
     return NULL;
 }
 
-/* Only where both its groups are full, and none of them can go, it comes to lie in a further one. */
-static uint64_t *new_place(struct hl_index *index, uint32_t site) {
-    uint64_t *place = in_groups_of(index, site);
-    if (!place) place = make_way(index, second_place(index, site));
+/* Where a new site comes to lie: where both its groups are full, and none of them can go, at `further`. */
+static uint64_t *new_place(struct hl_index *index, uint32_t site, uint64_t *further) {
+    if (in_groups_of(index, site)) return further;
+    uint64_t *place = make_way(index, hl_index_second_place(index, site));
     if (!place) place = make_way(index, hl_index_place(index, site));
-    index->used++;
-    return place ? place : place_in(index, site);
+    return place ? place : further;
 }
 
 static uint64_t *put(struct hl_index *index, uint64_t entry) {
     uint64_t *place = place_in(index, site_of(entry));
-    if (!*place) place = new_place(index, site_of(entry));
+    if (!*place) {
+        index->used++;
+        place = new_place(index, site_of(entry), place);
+    }
     __atomic_store_n(place, entry, __ATOMIC_RELAXED);
     return place;
 }

@@ -100,6 +100,10 @@ HL_INLINE uint64_t hl_index_second(uint32_t site) {
     return site * 0x1e3779b1ull >> 16; /* a factor of 29 bits, as an instruction holds it */
 }
 
+HL_INLINE uint64_t *hl_index_second_place(const struct hl_index *index, uint32_t site) {
+    return hl_index_at(index, hl_index_second(site));
+}
+
 /* Its group's entry number `i`, from there on. */
 HL_INLINE uint64_t *hl_index_in_group(const uint64_t *place, unsigned i) {
     return (uint64_t *)((uintptr_t)place ^ i * sizeof(uint64_t));
@@ -137,8 +141,7 @@ HL_INLINE struct hl_count *hl_lane_find(const struct hl_lane_counts *counts, uin
     const uint32_t key = site | counts->stamp;
     const uint64_t *place = hl_index_place(counts->index, site);
     uint64_t entry = hl_index_look(place, key);
-    if (HL_UNLIKELY(!entry) && hl_load64(place))
-        entry = hl_index_look(hl_index_at(counts->index, hl_index_second(site)), key);
+    if (HL_UNLIKELY(!entry) && hl_load64(place)) entry = hl_index_look(hl_index_second_place(counts->index, site), key);
     return HL_LIKELY(entry) ? hl_index_count(entry) : NULL;
 }
 

@@ -103,11 +103,10 @@ uint32_t hl_page_set_next(const struct hl_page_set *set, uint32_t page, uint32_t
     while (page < end) {
         const uint64_t word = hl_load64(&set->words[page / HL_PAGE_SET_BITS]);
         const uint64_t rest = (is ? word : ~word) >> page % HL_PAGE_SET_BITS;
-        if (rest) page += (uint32_t)__builtin_ctzll(rest);
-        if (rest) return page < end ? page : end;
-        page += HL_PAGE_SET_BITS - page % HL_PAGE_SET_BITS;
+        page += rest ? (uint32_t)__builtin_ctzll(rest) : HL_PAGE_SET_BITS - page % HL_PAGE_SET_BITS;
+        if (rest) break;
     }
-    return end;
+    return page < end ? page : end;
 }
 
 uint32_t hl_flight_take_pages(const struct hl_page_set *set, uint32_t *cursor, uint32_t end, uint32_t *count) {

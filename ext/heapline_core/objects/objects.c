@@ -34,7 +34,7 @@ static void count_untracked(void) {
 }
 
 /* Not HL_COLD: what follows it at a birth would lie there too. */
-static __attribute__((noinline)) void count_unseen_death(struct hl_object_region *region, char *place, uint64_t now) {
+HL_NOINLINE static void count_unseen_death(struct hl_object_region *region, char *place, uint64_t now) {
     hl_add(&hl_flight.header->objects_mismatches, 1);
     count_death(region, place, hl_object_entry_at(place), now);
 }
