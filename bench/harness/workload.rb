@@ -46,9 +46,9 @@ module Bench
   class Workload
     DIRECTORY = File.expand_path("../workloads", __dir__)
 
-    def self.program(name, title, group, *arguments, file: name)
+    def self.program(name, title, group, *arguments, file: name, repeat: 1)
       new(name: name, title: title, group: group, arguments: [File.join(DIRECTORY, "#{file}.rb"), *arguments].freeze,
-          through: :preload, repeat: 1).freeze
+          through: :preload, repeat: repeat).freeze
     end
     private_class_method :program
 
@@ -79,6 +79,7 @@ module Bench
       program("liquid_render", "Liquid, a shop's page", :known),
       program("mail", "Mail, messages written and read", :known),
       program("rubocop", "RuboCop, all its cops", :known),
+      program("rails_boot", "Rails, its start", :known, repeat: 3),
       *[1, 5, 32, 200].map do |threads|
         program("rails_#{threads}", "Rails served by Puma, threads: #{threads}", :known, threads.to_s,
                 file: "rails_server")

@@ -1,32 +1,13 @@
 # frozen_string_literal: true
 
-require_relative "support"
-require "bundler/setup"
-require "logger"
-require "rails"
-require "action_controller/railtie"
-require "action_view/railtie"
+require_relative "rails_application"
 require "action_view/testing/resolvers"
 require "puma"
 require "puma/server"
 require_relative "served"
 
-# A Rails application without a database: routes, a controller, a layout, a view of thirty rows, a partial for each.
-class Blog < Rails::Application
-  config.load_defaults 7.2
-  config.root = __dir__
-  config.eager_load = true
-  config.enable_reloading = false
-  config.consider_all_requests_local = false
-  config.secret_key_base = "0" * 64
-  config.logger = Logger.new(nil)
-  config.hosts.clear
-  routes.append { root to: "posts#index" }
-end
-
-Blog.initialize!
-
-# What it has to say. After the start, which is when controllers get the routes' helpers.
+# A controller, a layout, a view of thirty rows, a partial for each. After the start, which is when controllers get the
+# routes' helpers.
 class PostsController < ActionController::Base
   PAGES = {
     "layouts/blog.html.erb" => "<html><head><title><%= yield :title %></title></head><body><%= yield %></body></html>",

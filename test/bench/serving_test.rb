@@ -23,10 +23,16 @@ module Bench
       assert_equal ["", "bench: no tool for servers: record\n", 1], [out, error, status.exitstatus]
     end
 
+    def test_nobody_is_there_to_ask
+      _, error, status = run_bench("--quick", env: { "PATH" => "/nonexistent" })
+      assert_equal 1, status.exitstatus
+      assert_match(/\Abench: the server .+: h2load is not there \(Debian .+ have it in nghttp2-client\)\n\z/, error)
+    end
+
     private
 
-    def run_bench(*options)
-      Open3.capture3(RbConfig.ruby, BENCH, *options)
+    def run_bench(*options, env: {})
+      Open3.capture3(env, RbConfig.ruby, BENCH, *options)
     end
   end
 end

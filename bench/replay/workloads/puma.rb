@@ -6,7 +6,8 @@ require "json"
 require "puma"
 require "puma/server"
 require "rack"
-require "rbconfig"
+require_relative "../../workloads/support"
+require_relative "../../workloads/served"
 
 # Puma with four threads and a Rack application: pages of very different sizes, of which some are cached. The load comes
 # from another process.
@@ -41,9 +42,6 @@ end
 server = Puma::Server.new(Shop.new, nil, min_threads: 4, max_threads: 4, log_writer: Puma::LogWriter.null)
 port = server.add_tcp_listener("127.0.0.1", 0).addr[1]
 server.run
-untold = %w[LD_PRELOAD RUBYOPT RUBYLIB HEAPLINE].to_h { |name| [name, nil] }
-client = File.expand_path("../../workloads/web_client.rb", __dir__)
-_, _, failed = IO.popen([untold, RbConfig.ruby, "--disable-gems", client, port.to_s, "4000", "4"], &:read).split
-abort "#{failed || "all"} requests failed" unless failed == "0"
+Served.load(port, 4000, 4)
 sleep 0.2
 server.stop(true)
