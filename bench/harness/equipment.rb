@@ -17,17 +17,17 @@ module Bench
     # Bundler of the Ruby in question, whatever `bundle` the PATH has.
     BUNDLER = 'load Gem.activate_bin_path("bundler", "bundle")'
 
-    # rails: with the gems of the workloads that serve a Rails application
-    def initialize(interpreter, rails: false, directory: File.join(ROOT, "tmp/bench"))
+    # servers: with Rails and Falcon
+    def initialize(interpreter, servers: false, directory: File.join(ROOT, "tmp/bench"))
       @interpreter = interpreter
-      @rails = rails
+      @servers = servers
       @directory = File.join(directory, interpreter.key)
     end
 
     # Environment of every measured process.
     def environment
       Environment.clean.merge("BUNDLE_GEMFILE" => gemfile, "BUNDLE_PATH" => File.join(@directory, "gems"),
-                              "BUNDLE_WITH" => @rails ? "rails" : nil, "BENCH_NATIVE" => library("pairs"))
+                              "BUNDLE_WITH" => @servers ? "servers" : nil, "BENCH_NATIVE" => library("pairs"))
     end
 
     def prepare

@@ -13,7 +13,7 @@ module Bench
     end
 
     def measure
-      equipment = Equipment.new(@interpreter, rails: workloads.any?(&:rails?)).prepare
+      equipment = Equipment.new(@interpreter, servers: workloads.any?(&:rails?)).prepare
       Dir.mktmpdir("heapline-bench") do |scratch|
         tools, absent = Tools.new(@interpreter, equipment, scratch: scratch).find(names)
         say_tools(tools, absent)

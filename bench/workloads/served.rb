@@ -2,20 +2,21 @@
 
 require "tempfile"
 
-# Puma serves an application with as many threads on the loopback interface as there are kept connections; the load
-# comes from h2load, without any tool, and always has the same number of requests: so the server does the same work.
-# Programs that serve require Puma before; who only asks needs none.
+# An application is served on the loopback interface, by Puma with as many threads as there are kept connections, or by
+# another server; the load comes from h2load, without any tool, and always has the same number of requests: so the
+# server does the same work. Programs that serve require the server before; who only asks needs none.
 module Served
   Load = Struct.new(:requests, :seconds, :p99_ms)
   UNTOLD = %w[LD_PRELOAD RUBYOPT RUBYLIB].to_h { |name| [name, nil] }.freeze
 
   module_function
 
-  # Reports what the requests took; with BENCH_TURNS another process asks (bench/serving.rb).
-  def measure(app, threads:, requests:)
-    return stay(app, threads) if ENV.key?("BENCH_TURNS")
+  # Reports what the requests took; with BENCH_TURNS another process asks (bench/serving.rb). server: a callable that
+  # serves `app` while it yields its port
+  def measure(app, threads:, requests:, server: method(:puma))
+    return server.call(app, threads) { |port| stay(port) } if ENV.key?("BENCH_TURNS")
 
-    serve(app, threads) do |port|
+    server.call(app, threads) do |port|
       before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
       load = load(port, requests, threads)
       cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - before
@@ -28,15 +29,13 @@ module Served
   end
 
   # Says its port, and at each line that it reads its processor time in seconds.
-  def stay(app, threads)
+  def stay(port)
     $stdout.sync = true
-    serve(app, threads) do |port|
-      puts port
-      puts Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) while $stdin.gets
-    end
+    puts port
+    puts Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) while $stdin.gets
   end
 
-  def serve(app, threads)
+  def puma(app, threads)
     server = Puma::Server.new(app, nil, min_threads: threads, max_threads: threads, log_writer: Puma::LogWriter.null)
     port = server.add_tcp_listener("127.0.0.1", 0).addr[1]
     server.run
