@@ -329,8 +329,8 @@ static int read_all(struct reading *reading) {
     if (reading->whole == TALLIED) return read_into_tally(reading);
     failed = hl_flight_copy(reading->source.fd, reading->live, &reading->copy, &reading->source.problem);
     if (!failed)
-        failed = (reading->choice.none ? hl_flight_sum_malloc : hl_flight_sum)(&reading->copy, &reading->sums,
-                                                                               &reading->source.problem);
+        failed = (reading->choice.none ? hl_flight_sum_kinds : hl_flight_sum)(&reading->copy, &reading->sums,
+                                                                              &reading->source.problem);
     if (failed) return failed;
     reading->header = *reading->sums.header;
     hl_sites_total(&reading->sums, &reading->totals);

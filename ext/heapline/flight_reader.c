@@ -14,6 +14,8 @@ static const struct hl_flight_header *header_of(const struct hl_flight_copy *cop
 static int find_name(const struct hl_flight_copy *copy, uint32_t directory, uint32_t number, uint32_t limit,
                      struct hl_span *span, struct hl_problem *problem) {
     const void *names;
+    *span = (struct hl_span){0};
+    if (!number) return 0;
     if (number >= limit) return hl_flight_fail(problem, "it is damaged: it refers to name %u of %u", number, limit);
     const int failed =
         hl_flight_find_in_directory(copy, hl_flight_at(copy, directory), number, HL_NAMES_PER_PAGE, &names, problem);
@@ -52,17 +54,42 @@ static int read_place(const struct hl_flight_copy *copy, const struct hl_site_re
     return 0;
 }
 
-/* All that names a site is looked at once here: afterwards it is known to be whole (hl_site_place). */
-static int read_record(const struct hl_flight_copy *copy, const struct hl_site_record *record,
-                       struct hl_site_sums *site, struct hl_problem *problem) {
-    struct hl_site_place place = {0};
-    if (!record->ready) return 0;
-    const int failed = read_place(copy, record, &place, problem);
+/* What the record before this one refers to: most have the same path, library and tag. */
+struct referred {
+    hl_string_ref path;
+    uint32_t library, tag;
+    int named; /* these two have names */
+};
+
+/* A name may be given meanwhile. */
+static int find_names(const struct hl_flight_copy *copy, const struct hl_site_record *record, struct referred *last,
+                      struct hl_problem *problem) {
+    struct hl_span library, tag;
+    if (record->library == last->library && record->tag == last->tag) return 0;
+    int failed = find_name(copy, HL_LIBRARY_DIRECTORY_PAGE, record->library, HL_LIBRARIES_MAX, &library, problem);
+    if (!failed) failed = find_name(copy, HL_TAG_DIRECTORY_PAGE, record->tag, HL_TAGS_MAX, &tag, problem);
     if (failed) return failed;
-    /* A name that was given meanwhile. */
-    if ((record->library && !place.library.bytes) || (record->tag && !place.tag.bytes)) return 0;
+    last->library = record->library;
+    last->tag = record->tag;
+    last->named = (!record->library || library.bytes) && (!record->tag || tag.bytes);
+    return 0;
+}
+
+/* All that names a site is looked at once here: afterwards it is known to be whole (hl_site_place). */
+static int read_record(const struct hl_flight_copy *copy, const struct hl_site_record *record, struct referred *last,
+                       struct hl_site_sums *site, struct hl_problem *problem) {
+    const hl_string_ref path = hl_site_fields(record).path;
+    struct hl_span span;
+    if (!record->ready) return 0;
+    if (record->kind > HL_KIND_NATIVE)
+        return hl_flight_fail(problem, "it is damaged: a site is of kind %u", record->kind);
+    int failed = path == last->path ? 0 : hl_flight_find_string(copy, path, &span, problem);
+    if (!failed) failed = hl_flight_find_string(copy, record->label, &span, problem);
+    if (!failed) failed = find_names(copy, record, last, problem);
+    if (failed) return failed;
+    last->path = path;
     site->kind = record->kind;
-    site->known = 1;
+    site->known = (uint8_t)last->named;
     return 0;
 }
 
@@ -97,6 +124,7 @@ static int is_named(const struct hl_flight_sums *sums, uint32_t number) {
 
 static int read_records(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
     const void *page = NULL;
+    struct referred last = {.named = 1};
     uint32_t of = UINT32_MAX; /* the records that `page` has */
     for (uint32_t number = 0; number < sums->site_count; number++) {
         if (!is_wanted(sums, number)) continue;
@@ -108,11 +136,49 @@ static int read_records(const struct hl_flight_copy *copy, struct hl_flight_sums
         if (of != number / HL_SITES_PER_PAGE) failed = find_records(copy, number, &page, problem);
         of = number / HL_SITES_PER_PAGE;
         if (!failed && page)
-            failed = read_record(copy, (const struct hl_site_record *)page + number % HL_SITES_PER_PAGE,
+            failed = read_record(copy, (const struct hl_site_record *)page + number % HL_SITES_PER_PAGE, &last,
                                  &sums->sites[number], problem);
         if (failed) return failed;
     }
     return 0;
+}
+
+/* Behind the sites with a fixed number there is one for each kind. */
+enum { ENTRY_NONE = 0xff, ENTRIES = HL_SITE_FIRST + HL_KIND_NATIVE + 1 };
+
+static int read_kind(const struct hl_site_record *record, unsigned char *entry, struct hl_problem *problem) {
+    if (record->kind > HL_KIND_NATIVE)
+        return hl_flight_fail(problem, "it is damaged: a site is of kind %u", record->kind);
+    *entry = record->ready ? (unsigned char)(HL_SITE_FIRST + record->kind) : ENTRY_NONE;
+    return 0;
+}
+
+static int read_kinds(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
+    const void *page = NULL;
+    int failed = 0;
+    memset(sums->entries, ENTRY_NONE, sums->entry_count);
+    for (uint32_t number = 0; number < ENTRIES; number++) {
+        sums->sites[number].known = 1;
+        if (number < HL_SITE_FIRST)
+            sums->entries[number] = (unsigned char)number;
+        else
+            sums->sites[number].kind = (uint8_t)(number - HL_SITE_FIRST);
+    }
+    for (uint32_t number = HL_SITE_FIRST; !failed && number < sums->entry_count; number++) {
+        if (number == HL_SITE_FIRST || number % HL_SITES_PER_PAGE == 0)
+            failed = find_records(copy, number, &page, problem);
+        if (!failed && page)
+            failed = read_kind((const struct hl_site_record *)page + number % HL_SITES_PER_PAGE, &sums->entries[number],
+                               problem);
+    }
+    return failed;
+}
+
+/* Which of `sites` a site adds to, of those that are wanted; UINT32_MAX: none. */
+static uint32_t entry_of(const struct hl_flight_sums *sums, uint32_t number) {
+    if (sums->entries)
+        return number < sums->entry_count && sums->entries[number] != ENTRY_NONE ? sums->entries[number] : UINT32_MAX;
+    return number < sums->site_count && is_wanted(sums, number) ? number : UINT32_MAX; /* a site may be newer */
 }
 
 static uint64_t beyond(uint64_t now, uint64_t before) {
@@ -133,13 +199,6 @@ static void add_base(struct hl_site_base *sum, const struct hl_count *count, con
     hl_count_add(&sum->before, base);
     sum->new_frees += beyond(beyond(count->frees, base->frees), old->frees);
     sum->new_bytes_freed += beyond(beyond(count->bytes_freed, base->bytes_freed), old->bytes_freed);
-}
-
-struct hl_site_base hl_site_base(const struct hl_flight_sums *sums, uint32_t number) {
-    const struct hl_count *count = &sums->sites[number].count;
-    if (sums->bases) return sums->bases[number];
-    return (struct hl_site_base){
-        .new_frees = count->frees, .new_bytes_freed = count->bytes_freed, .new_age_max = count->age_max};
 }
 
 /* A chunk of a lane, its base and its old frees; these two NULL: there are none. */
@@ -181,8 +240,8 @@ static void sum_chunk(const struct hl_flight_copy *copy, const struct chunk *chu
         if (of != page) other = hl_flight_find_moving(copy, page = of);
         if (other)
             sums->moved_bytes += moved_bytes(count, (const struct hl_count *)(other + ((const char *)count - page)));
-        if (number < sums->site_count && is_wanted(sums, number)) /* a site may be newer */
-            add_slot(sums, number, chunk, slot);
+        const uint32_t entry = entry_of(sums, number);
+        if (entry != UINT32_MAX) add_slot(sums, entry, chunk, slot);
     }
 }
 
@@ -294,8 +353,9 @@ static void *zeros(enum hl_spare which, size_t count, size_t size, int all) {
     return block == MAP_FAILED ? NULL : block;
 }
 
-static int prepare(const struct hl_flight_copy *copy, const struct hl_wanted_sites *wanted, struct hl_flight_sums *sums,
-                   struct hl_problem *problem) {
+/* by_kind: see hl_flight_sum_kinds */
+static int prepare(const struct hl_flight_copy *copy, const struct hl_wanted_sites *wanted, int by_kind,
+                   struct hl_flight_sums *sums, struct hl_problem *problem) {
     memset(sums, 0, sizeof(*sums));
     sums->wanted = wanted;
     const int failed = hl_flight_check_header(header_of(copy), problem);
@@ -303,13 +363,14 @@ static int prepare(const struct hl_flight_copy *copy, const struct hl_wanted_sit
     sums->copy = copy;
     sums->header = header_of(copy);
     sums->peak_bytes = sums->header->peak_bytes;
-    sums->site_count = sums->header->site_count;
-    if (sums->site_count < HL_SITE_FIRST) sums->site_count = HL_SITE_FIRST;
+    const uint32_t count = sums->header->site_count < HL_SITE_FIRST ? HL_SITE_FIRST : sums->header->site_count;
+    sums->site_count = by_kind ? ENTRIES : count;
     sums->sites = zeros(HL_SPARE_SUMS, sums->site_count, sizeof(*sums->sites), !wanted);
     if (sums->header->baseline) sums->bases = zeros(HL_SPARE_BASES, sums->site_count, sizeof(*sums->bases), !wanted);
-    if (!sums->sites || (sums->header->baseline && !sums->bases)) {
+    if (by_kind) sums->entries = malloc(sums->entry_count = count);
+    if (!sums->sites || (sums->header->baseline && !sums->bases) || (by_kind && !sums->entries)) {
         hl_flight_sums_release(sums);
-        hl_flight_fail(problem, "there is no memory for its %u sites", sums->site_count);
+        hl_flight_fail(problem, "there is no memory for its %u sites", count);
         return -ENOMEM;
     }
     if (sums->header->state == HL_STATE_COPIED) sums->moved_bytes = sums->header->moved_bytes;
@@ -329,7 +390,7 @@ static void mark_sites(struct hl_flight_sums *sums) {
 }
 
 static int sum(struct hl_flight_sums *sums, int with_objects, struct hl_problem *problem) {
-    int failed = read_records(sums->copy, sums, problem);
+    int failed = (sums->entries ? read_kinds : read_records)(sums->copy, sums, problem);
     if (!failed) failed = walk_lanes(&(struct walk){.copy = sums->copy, .sums = sums, .problem = problem});
     if (!failed && with_objects) failed = hl_objects_read(sums->copy, &sums->objects, &sums->object_count, problem);
     mark_sites(sums);
@@ -343,18 +404,18 @@ static int sum(struct hl_flight_sums *sums, int with_objects, struct hl_problem 
 }
 
 int hl_flight_sum(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
-    const int failed = prepare(copy, NULL, sums, problem);
+    const int failed = prepare(copy, NULL, 0, sums, problem);
     return failed ? failed : sum(sums, 1, problem);
 }
 
-int hl_flight_sum_malloc(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
-    const int failed = prepare(copy, NULL, sums, problem);
+int hl_flight_sum_kinds(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
+    const int failed = prepare(copy, NULL, 1, sums, problem);
     return failed ? failed : sum(sums, 0, problem);
 }
 
 int hl_flight_sum_wanted(const struct hl_flight_copy *copy, const struct hl_wanted_sites *wanted,
                          struct hl_flight_sums *sums, struct hl_problem *problem) {
-    const int failed = prepare(copy, wanted, sums, problem);
+    const int failed = prepare(copy, wanted, 0, sums, problem);
     return failed ? failed : sum(sums, 0, problem);
 }
 
@@ -362,6 +423,8 @@ void hl_flight_sums_release(struct hl_flight_sums *sums) {
     if (sums->sites) hl_spare_give(HL_SPARE_SUMS, sums->sites, sums->site_count * sizeof(*sums->sites));
     if (sums->bases) hl_spare_give(HL_SPARE_BASES, sums->bases, sums->site_count * sizeof(*sums->bases));
     free(sums->objects);
+    free(sums->entries);
+    sums->entries = NULL;
     sums->sites = NULL;
     sums->bases = NULL;
     sums->objects = NULL;

@@ -63,13 +63,15 @@ struct hl_flight_sums {
     struct hl_object_sums *objects; /* one for each site, class name and type; NULL: never accounted */
     uint32_t object_count;
     const struct hl_wanted_sites *wanted; /* NULL: all */
-    const struct hl_span *stage_names;    /* by the `stage` of a site */
+    unsigned char *entries; /* by number of site: the place in `sites` of all of its kind; NULL: each has its own */
+    uint32_t entry_count;   /* of `entries` */
+    const struct hl_span *stage_names; /* by the `stage` of a site */
 };
 
 /* Sum a copy. 0 or -errno with the problem. */
 int hl_flight_sum(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem);
-/* The same without objects. */
-int hl_flight_sum_malloc(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem);
+/* The same for totals: sites are added up by kind, their names are not looked at, and objects are left out. */
+int hl_flight_sum_kinds(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem);
 
 /* Its sites, by what it says. */
 static inline uint32_t hl_flight_chunk_used(const struct hl_count_chunk *chunk) {
@@ -95,7 +97,12 @@ int hl_flight_sum_wanted(const struct hl_flight_copy *copy, const struct hl_want
                          struct hl_flight_sums *sums, struct hl_problem *problem);
 
 /* The site's baseline; without one nothing was counted before it. */
-struct hl_site_base hl_site_base(const struct hl_flight_sums *sums, uint32_t number);
+static inline struct hl_site_base hl_site_base(const struct hl_flight_sums *sums, uint32_t number) {
+    const struct hl_count *count = &sums->sites[number].count;
+    if (sums->bases) return sums->bases[number];
+    return (struct hl_site_base){
+        .new_frees = count->frees, .new_bytes_freed = count->bytes_freed, .new_age_max = count->age_max};
+}
 
 /* What lives; how much more than at the baseline; and what of it was asked for since. */
 static inline int64_t hl_count_live_bytes(const struct hl_count *count) {

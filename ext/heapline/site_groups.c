@@ -33,14 +33,22 @@ static int64_t retained_bytes(const struct hl_flight_sums *sums, uint32_t number
     return hl_site_retained_bytes(&sums->sites[number].count, &base);
 }
 
+static int64_t blocks_grown(const struct hl_count *count, const struct hl_site_base *base) {
+    return (int64_t)((uint64_t)live_blocks(count) - (base->before.allocations - base->before.frees));
+}
+
+static int64_t blocks_retained(const struct hl_count *count, const struct hl_site_base *base) {
+    return (int64_t)(count->allocations - base->before.allocations - base->new_frees);
+}
+
 static int64_t growth_blocks(const struct hl_flight_sums *sums, uint32_t number) {
     const struct hl_site_base base = hl_site_base(sums, number);
-    return (int64_t)((uint64_t)live_blocks(&sums->sites[number].count) - (base.before.allocations - base.before.frees));
+    return blocks_grown(&sums->sites[number].count, &base);
 }
 
 static int64_t retained_blocks(const struct hl_flight_sums *sums, uint32_t number) {
     const struct hl_site_base base = hl_site_base(sums, number);
-    return (int64_t)(sums->sites[number].count.allocations - base.before.allocations - base.new_frees);
+    return blocks_retained(&sums->sites[number].count, &base);
 }
 
 /* ---- totals ---- */
@@ -56,7 +64,16 @@ static int64_t *live_of(struct hl_totals *totals, uint32_t number, uint8_t kind)
     return kind == HL_KIND_SPECIAL && number >= HL_SITE_FIRST ? &totals->live_jit_bytes : &totals->live_native_bytes;
 }
 
+/* What all sites grew by together. */
+static void add_growth(struct hl_sum *all, const struct hl_site_base *base) {
+    all->growth_bytes = hl_site_growth_bytes(&all->count, base);
+    all->growth_blocks = blocks_grown(&all->count, base);
+    all->retained_bytes = hl_site_retained_bytes(&all->count, base);
+    all->retained_blocks = blocks_retained(&all->count, base);
+}
+
 void hl_sites_total(const struct hl_flight_sums *sums, struct hl_totals *totals) {
+    struct hl_site_base base = {0};
     memset(totals, 0, sizeof(*totals));
     for (uint32_t number = 0; number < sums->site_count; number++) {
         const struct hl_site_sums *site = &sums->sites[number];
@@ -65,14 +82,15 @@ void hl_sites_total(const struct hl_flight_sums *sums, struct hl_totals *totals)
             totals->live_quiet_bytes = hl_count_live_bytes(&site->count);
             continue;
         }
+        const struct hl_site_base *more = sums->bases ? &sums->bases[number] : NULL;
         totals->sites += (uint64_t)(hl_site_counted(site) != 0);
         add(live_of(totals, number, site->kind), (uint64_t)hl_count_live_bytes(&site->count));
         hl_count_add(&totals->all.count, &site->count);
-        add(&totals->all.growth_bytes, (uint64_t)growth_bytes(sums, number));
-        add(&totals->all.growth_blocks, (uint64_t)growth_blocks(sums, number));
-        add(&totals->all.retained_bytes, (uint64_t)retained_bytes(sums, number));
-        add(&totals->all.retained_blocks, (uint64_t)retained_blocks(sums, number));
+        if (more) hl_count_add(&base.before, &more->before);
+        base.new_frees += more ? more->new_frees : site->count.frees;
+        base.new_bytes_freed += more ? more->new_bytes_freed : site->count.bytes_freed;
     }
+    add_growth(&totals->all, &base);
 }
 
 /* ---- groups ---- */

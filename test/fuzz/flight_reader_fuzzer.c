@@ -114,6 +114,11 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
         __asm__ volatile("" : : "r"(sum)); /* the reads must not be optimised away */
         hl_flight_sums_release(&sums);
     }
+    if (hl_flight_sum_kinds(&copy, &sums, &problem) == 0) {
+        for (uint32_t i = 0; i < sums.site_count; i++)
+            if (sums.sites[i].count.frees > sums.sites[i].count.allocations) abort();
+        hl_flight_sums_release(&sums);
+    }
     free(copy.moving.pages);
     free(copy.bytes);
     free(other.bytes);

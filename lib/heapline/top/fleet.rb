@@ -38,13 +38,22 @@ module Heapline
       def initialize(directory)
         @directory = directory
         @watches = {}
+        @seen = {}
         @takeover = Processes::Takeover.new
       end
 
-      # Read all of them. Files that cannot be read are left out: `heapline ps` says what is wrong with them.
+      # Read all of them. Files that cannot be read are left out: `heapline ps` says what is wrong with them. false
+      # where the block, which is asked before each once there is something to show, says that there is no time now.
       def read
         entries = @directory.entries.select(&:alive?)
-        readings = Accounting::Flight.together { entries.filter_map { |entry| reading(entry) } }
+        readings = Accounting::Flight.together do
+          entries.filter_map do |entry|
+            return false if @watches.any? && block_given? && yield
+
+            reading(entry)
+          end
+        end
+        @seen = @seen.slice(*entries.map(&:path))
         @watches = readings.to_h do |reading|
           watch = @watches[reading.members] || Watch.new
           [reading.members, watch.add(reading)]
@@ -69,7 +78,7 @@ module Heapline
       private
 
       def reading(entry)
-        snapshot = Accounting::Flight.totals(entry.path)
+        snapshot = totals(entry)
         return nil unless snapshot.state == :running
 
         Reading.new([snapshot], at: Clock.now,
@@ -77,6 +86,19 @@ module Heapline
       rescue FlightError
         @takeover.look(entry) if Processes::Takeover.rests?(entry)
         nil
+      end
+
+      # A process that used no time of a processor did nothing since.
+      def totals(entry)
+        used = entry.process.processor_ns
+        former, snapshot = @seen[entry.path]
+        snapshot = if used && former == used
+                     snapshot.with(taken_at: Time.now)
+                   else
+                     Accounting::Flight.totals(entry.path)
+                   end
+        @seen[entry.path] = [used, snapshot]
+        snapshot
       end
     end
   end

@@ -83,9 +83,8 @@ module Heapline
 
       # Read once more. False where the block, which is asked once there is something to show, says that there is no
       # time for it now.
-      def read(view)
-        @message = @listed_of = nil if view.page == :processes
-        return @fleet.read if view.page == :processes
+      def read(view, &)
+        return read_fleet(&) if view.page == :processes
 
         @watch = Watch.new if @merged != view.merged
         @merged = view.merged
@@ -139,6 +138,13 @@ module Heapline
       end
 
       private
+
+      def read_fleet(&)
+        return false unless @fleet.read(&)
+
+        @message = @listed_of = nil
+        true
+      end
 
       def look_at(entry)
         @observer = Observer.new(@directory, entry)

@@ -143,6 +143,11 @@ module Heapline
 
       def readable?(bytes)
         File.binwrite(@path, bytes)
+        begin
+          Flight.totals(@path)
+        rescue FlightError
+          nil # the counts are damaged
+        end
         Flight.read(@path)
         true
       rescue FlightError => e

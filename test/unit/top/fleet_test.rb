@@ -38,6 +38,33 @@ module Heapline
         assert_equal 25_600, fleet.rows.first.growth_bytes
       end
 
+      # What it says is true until it has had a processor.
+      def test_one_that_does_nothing_is_not_read_again
+        flight(pid: pid = stopped, start_ticks: Accounting::ProcessIdentity.of(pid).start_ticks, state: 1, ended_ns: 0)
+        reads = 0
+        read = Accounting::Flight.method(:totals)
+        replacing(Accounting::Flight, :totals, ->(path) { (reads += 1) && read.call(path) }) { 3.times { fleet.read } }
+        assert_equal [1, pid], [reads, fleet.rows.first.name]
+      ensure
+        Process.kill(:KILL, pid)
+        Process.wait(pid)
+      end
+
+      def stopped
+        pid = Process.spawn("sleep", "100")
+        Process.kill(:STOP, pid)
+        await("it is stopped") { Accounting::ProcessIdentity.stat(pid).first == "T" }
+        pid
+      end
+
+      def test_a_key_that_waits_puts_a_reading_off
+        own_flight
+        assert_same(fleet, fleet.read { flunk "there is nothing to show yet" })
+        rows = fleet.rows
+        refute(fleet.read { true })
+        assert_equal rows, fleet.rows
+      end
+
       def test_nobody
         assert_empty fleet.read.rows
       end

@@ -274,6 +274,19 @@ module Heapline
         assert_equal([names.last, nil, nil], [order[1199], order[1200], order[-1]].map { |row| row&.name })
       end
 
+      # Where no site is looked at, of any kind, and with a baseline or without.
+      def test_totals_alone_are_those_of_all_sites
+        [0, 1, 2].each do |baseline|
+          path = flight(1, baseline: baseline)
+          all, alone = [Accounting::Flight.read(path), Accounting::Flight.totals(path)].map do |snapshot|
+            sums = Figures::SiteFigures::TOTALS.to_h { |name| [name, snapshot.public_send(name)] }
+            [sums, snapshot.kinds.map(&:live_bytes), snapshot.quiet.live_bytes, snapshot.peak_bytes]
+          end
+          assert_equal all, alone
+          assert_operator all[1].min, :>, 0
+        end
+      end
+
       # They would be zeros.
       def test_blocks_since_a_baseline_are_not_told
         totals = Native.tally_flight(Accounting::Flight.tally, flight(1), 1, false)[:totals]
