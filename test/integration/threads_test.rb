@@ -39,6 +39,22 @@ class ThreadsTest < Minitest::Test
     assert_live_identity(run.paths)
   end
 
+  # Its counters, its tables, the pages of its stack that heapline alone comes to, and what its blocks take more.
+  def test_a_thread_that_allocated_and_sleeps_takes_four_kilobytes
+    threads = ->(count) { <<~RUBY }
+      ready = Queue.new
+      #{count}.times { Thread.new { ready << ("x" * 500); sleep } }
+      #{count}.times { ready.pop }
+      $stdout.syswrite(File.read("/proc/self/status")[/^VmRSS:\\s*(\\d+)/, 1])
+      exit!
+    RUBY
+    bytes = %i[plain flight].map do |way|
+      few, many = [200, 4200].map { |count| Integer(public_send(way, ruby(script(threads[count]))).output) }
+      (many - few) * 1024 / 4000
+    end
+    assert_operator bytes.last - bytes.first, :<=, 4096, bytes
+  end
+
   def test_ruby_threads_without_the_gvl
     assert_all_counted(<<~RUBY, 64 * 2000)
       puts 64.times.map { |i| Thread.new { Passing.unlocked(i + 1, 2000) } }.sum(&:value)

@@ -243,19 +243,11 @@ HL_COLD static void expect_lines(void) {
     hl_site_table_expect_lines();
 }
 
-/* The site of the search's frame, through the shared cache; 0 where the frame cannot be told. */
-static uint32_t look(struct search *search) {
-    const struct hl_frame frame = search->frame;
-    if (HL_UNLIKELY(!hl_load32(&lines_expected))) expect_lines();
-    const int requires = frame.frame && !search->called && hl_ruby_calls_require(&search->lane->ecs, frame),
-              loading = requires || (frame.frame && hl_ruby_is_loading(frame));
-    const uint64_t pc = search->pc | (loading ? HL_LOCATION_LOADING : 0);
-    const uint64_t key = hl_lossy_key(pc, (uint64_t)search->library << 32 | search->tag);
+/* The site of the search's frame, which the caches do not know; 0 where the frame cannot be told. Not inlined: its path
+ * would take a page of the stack of each thread. */
+static HL_NOINLINE uint32_t look_up(struct search *search, uint64_t key, int requires, int loading) {
     char buffer[HL_PATH_MAX];
     struct hl_ruby_line line = {0};
-    uint32_t site = hl_lossy_find(&shared, key, search->epoch);
-    search->cacheable = 1;
-    if (site) return site == CALLER ? CALLER : found(search, loading, site);
     if (hl_location_provider(search->frame, &line, buffer, sizeof(buffer))) return 0;
     line.called = search->called;
     search->cacheable = line.cacheable;
@@ -264,9 +256,23 @@ static uint32_t look(struct search *search) {
         return CALLER;
     }
     line.loading = requires || (loading && may_load(&line));
-    site = ruby_site(&line, search->library, search->tag);
+    const uint32_t site = ruby_site(&line, search->library, search->tag);
     if (line.cacheable) hl_lossy_keep(&shared, key, search->epoch, site);
     return found(search, loading, site);
+}
+
+/* The same, through the shared cache. */
+static uint32_t look(struct search *search) {
+    const struct hl_frame frame = search->frame;
+    if (HL_UNLIKELY(!hl_load32(&lines_expected))) expect_lines();
+    const int requires = frame.frame && !search->called && hl_ruby_calls_require(&search->lane->ecs, frame),
+              loading = requires || (frame.frame && hl_ruby_is_loading(frame));
+    const uint64_t pc = search->pc | (loading ? HL_LOCATION_LOADING : 0);
+    const uint64_t key = hl_lossy_key(pc, (uint64_t)search->library << 32 | search->tag);
+    const uint32_t site = hl_lossy_find(&shared, key, search->epoch);
+    search->cacheable = 1;
+    if (!site) return look_up(search, key, requires, loading);
+    return site == CALLER ? CALLER : found(search, loading, site);
 }
 
 /* From the search's frame outwards. */
