@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "flight/cells.h"
 
+#include <sched.h>
+
 enum {
     CELLS_PER_PAGE = HL_PAGE_SIZE / HL_CELL_SIZE,
     ARENA_PAGES_LEAST = 2, /* of the first one, as most forked children need few; each next one has twice as many */
     ARENA_PAGES_MOST = 8,
     /* Who found no room does not look again at once: the kernel is asked each time. */
     PATIENCE = 1024,
+    TURNS = 64, /* that a thread gives to the one that has an arena made */
 };
 
 static uint64_t cell_arena; /* place of the next free cell << 32 | cells left */
 static uint32_t arena_pages = ARENA_PAGES_LEAST;
 static uint32_t patience;
+static uint32_t making; /* a thread has an arena made */
 
 void hl_flight_cells_become_child(void) {
-    cell_arena = patience = 0;
+    cell_arena = patience = making = 0;
     arena_pages = ARENA_PAGES_LEAST;
 }
 
@@ -30,7 +34,7 @@ static uint64_t fresh_arena(uint32_t count) {
     return page ? (uint64_t)page * CELLS_PER_PAGE << 32 | pages * CELLS_PER_PAGE : 0;
 }
 
-hl_cell_ref hl_flight_cells(uint32_t count) {
+static hl_cell_ref take(uint32_t count) {
     uint64_t arena = hl_load64(&cell_arena), next;
     do {
         next = arena;
@@ -45,6 +49,24 @@ hl_cell_ref hl_flight_cells(uint32_t count) {
         next += ((uint64_t)count << 32) - count;
     } while (!__atomic_compare_exchange_n(&cell_arena, &arena, next, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return (hl_cell_ref)(next >> 32) - count;
+}
+
+/* Threads that begin at once find the arena empty at once. What one of them has made when another one was quicker is
+ * lost, since cells are handed out in ascending order: so the others wait for the first, though not for ever. 1: this
+ * thread is the first. */
+static int begin_making(uint32_t count) {
+    for (int i = 0; i < TURNS && (uint32_t)hl_load64(&cell_arena) < count; i++) {
+        if (!__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE)) return 1;
+        sched_yield();
+    }
+    return 0;
+}
+
+hl_cell_ref hl_flight_cells(uint32_t count) {
+    const int is_first = begin_making(count);
+    const hl_cell_ref cells = take(count);
+    if (is_first) __atomic_store_n(&making, 0, __ATOMIC_RELEASE);
+    return cells;
 }
 
 /* ---- what the flight lists ---- */
