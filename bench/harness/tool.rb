@@ -50,6 +50,14 @@ module Bench
       @core = core
     end
 
+    # Array of Tool; raises Equipment::Missing where one is absent.
+    def all(names)
+      present, absent = find(names)
+      raise Equipment::Missing, absent.map { |name, why| "#{name}: #{why}" }.join("; ") unless absent.empty?
+
+      present
+    end
+
     # [Array of Tool, Hash of name to the reason why it is absent]
     def find(names = NAMES)
       found = names.to_h { |name| [name, proven(send(name))] }

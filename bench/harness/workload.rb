@@ -25,6 +25,10 @@ module Bench
       name.start_with?("rails_")
     end
 
+    def server?
+      arguments.first.end_with?("_server.rb")
+    end
+
     def native?
       group == :native
     end

@@ -22,9 +22,7 @@ module Bench
       raise Broken, "no tool for servers: #{strange.join(", ")}" unless strange.empty?
 
       Dir.mktmpdir("heapline-bench") do |scratch|
-        found, absent = Tools.new(interpreter, equipment, scratch: scratch).find(["plain", *tools])
-        raise Broken, absent.map { |name, why| "#{name}: #{why}" }.join("; ") unless absent.empty?
-
+        found = Tools.new(interpreter, equipment, scratch: scratch).all(["plain", *tools])
         io.puts "#{program}, #{interpreter.description}"
         threads.each do |count|
           Turns.new(interpreter, equipment, found, program: program, threads: count).run(**load).table(io)

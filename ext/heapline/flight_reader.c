@@ -23,24 +23,41 @@ static int find_name(const struct hl_flight_copy *copy, uint32_t directory, uint
     return hl_flight_find_string(copy, ((const hl_string_ref *)names)[number % HL_NAMES_PER_PAGE], span, problem);
 }
 
-/* The page of a site's record into *page; NULL where there is none. */
-static int find_records(const struct hl_flight_copy *copy, uint32_t number, const void **page,
-                        struct hl_problem *problem) {
+/* The page of records that was looked at last: most often the next site's lies there too. */
+struct records {
+    const void *page; /* NULL: there is none */
+    uint32_t number;  /* + 1 */
+};
+
+/* A site's record into *record; NULL where there is none, or where it is not ready. */
+static int find_record(const struct hl_flight_copy *copy, uint32_t number, struct records *last,
+                       const struct hl_site_record **record, struct hl_problem *problem) {
+    const uint32_t page = number / HL_SITES_PER_PAGE + 1;
     const void *directory;
-    const int failed = hl_flight_find_in_directory(copy, hl_flight_at(copy, HL_SITE_DIRECTORY_PAGE), number,
-                                                   HL_SITES_PER_DIRECTORY, &directory, problem);
-    *page = NULL;
-    if (failed || !directory) return failed;
-    return hl_flight_find_in_directory(copy, directory, number % HL_SITES_PER_DIRECTORY, HL_SITES_PER_PAGE, page,
-                                       problem);
+    int failed = 0;
+    *record = NULL;
+    if (page != last->number) {
+        failed = hl_flight_find_in_directory(copy, hl_flight_at(copy, HL_SITE_DIRECTORY_PAGE), number,
+                                             HL_SITES_PER_DIRECTORY, &directory, problem);
+        last->page = NULL;
+        if (!failed && directory)
+            failed = hl_flight_find_in_directory(copy, directory, number % HL_SITES_PER_DIRECTORY, HL_SITES_PER_PAGE,
+                                                 &last->page, problem);
+        last->number = page;
+    }
+    if (failed || !last->page) return failed;
+    const struct hl_site_record *found = (const struct hl_site_record *)last->page + number % HL_SITES_PER_PAGE;
+    if (!found->ready) return 0;
+    if (found->kind > HL_KIND_NATIVE)
+        return hl_flight_fail(problem, "it is damaged: a site is of kind %u", found->kind);
+    *record = found;
+    return 0;
 }
 
 static int read_place(const struct hl_flight_copy *copy, const struct hl_site_record *record,
                       struct hl_site_place *place, struct hl_problem *problem) {
     const struct hl_site_fields fields = hl_site_fields(record);
     int failed;
-    if (record->kind > HL_KIND_NATIVE)
-        return hl_flight_fail(problem, "it is damaged: a site is of kind %u", record->kind);
     if ((failed = hl_flight_find_string(copy, fields.path, &place->path, problem))) return failed;
     if ((failed = hl_flight_find_string(copy, record->label, &place->label, problem))) return failed;
     failed = find_name(copy, HL_LIBRARY_DIRECTORY_PAGE, record->library, HL_LIBRARIES_MAX, &place->library, problem);
@@ -80,9 +97,6 @@ static int read_record(const struct hl_flight_copy *copy, const struct hl_site_r
                        struct hl_site_sums *site, struct hl_problem *problem) {
     const hl_string_ref path = hl_site_fields(record).path;
     struct hl_span span;
-    if (!record->ready) return 0;
-    if (record->kind > HL_KIND_NATIVE)
-        return hl_flight_fail(problem, "it is damaged: a site is of kind %u", record->kind);
     int failed = path == last->path ? 0 : hl_flight_find_string(copy, path, &span, problem);
     if (!failed) failed = hl_flight_find_string(copy, record->label, &span, problem);
     if (!failed) failed = find_names(copy, record, last, problem);
@@ -101,16 +115,16 @@ int hl_flight_library(const struct hl_flight_sums *sums, uint32_t number, struct
 struct hl_site_place hl_site_place(const struct hl_flight_sums *sums, uint32_t number) {
     struct hl_site_place place = {0};
     struct hl_problem problem = {{0}};
-    const void *page;
+    struct records records = {NULL, 0};
+    const struct hl_site_record *record;
     if (number < sums->site_count && sums->sites[number].stage) {
         place.label = sums->stage_names[sums->sites[number].stage];
         return place;
     }
-    if (number < HL_SITE_FIRST || number >= sums->site_count || find_records(sums->copy, number, &page, &problem) ||
-        !page)
+    if (number < HL_SITE_FIRST || number >= sums->site_count ||
+        find_record(sums->copy, number, &records, &record, &problem) || !record)
         return place;
-    const struct hl_site_record *record = (const struct hl_site_record *)page + number % HL_SITES_PER_PAGE;
-    if (!record->ready || read_place(sums->copy, record, &place, &problem)) return (struct hl_site_place){0};
+    if (read_place(sums->copy, record, &place, &problem)) return (struct hl_site_place){0};
     return place;
 }
 
@@ -123,21 +137,17 @@ static int is_named(const struct hl_flight_sums *sums, uint32_t number) {
 }
 
 static int read_records(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
-    const void *page = NULL;
+    struct records records = {NULL, 0};
     struct referred last = {.named = 1};
-    uint32_t of = UINT32_MAX; /* the records that `page` has */
     for (uint32_t number = 0; number < sums->site_count; number++) {
+        const struct hl_site_record *record;
         if (!is_wanted(sums, number)) continue;
         if (number < HL_SITE_FIRST || is_named(sums, number)) {
             sums->sites[number].known = 1;
             continue;
         }
-        int failed = 0;
-        if (of != number / HL_SITES_PER_PAGE) failed = find_records(copy, number, &page, problem);
-        of = number / HL_SITES_PER_PAGE;
-        if (!failed && page)
-            failed = read_record(copy, (const struct hl_site_record *)page + number % HL_SITES_PER_PAGE, &last,
-                                 &sums->sites[number], problem);
+        int failed = find_record(copy, number, &records, &record, problem);
+        if (!failed && record) failed = read_record(copy, record, &last, &sums->sites[number], problem);
         if (failed) return failed;
     }
     return 0;
@@ -146,15 +156,8 @@ static int read_records(const struct hl_flight_copy *copy, struct hl_flight_sums
 /* Behind the sites with a fixed number there is one for each kind. */
 enum { ENTRY_NONE = 0xff, ENTRIES = HL_SITE_FIRST + HL_KIND_NATIVE + 1 };
 
-static int read_kind(const struct hl_site_record *record, unsigned char *entry, struct hl_problem *problem) {
-    if (record->kind > HL_KIND_NATIVE)
-        return hl_flight_fail(problem, "it is damaged: a site is of kind %u", record->kind);
-    *entry = record->ready ? (unsigned char)(HL_SITE_FIRST + record->kind) : ENTRY_NONE;
-    return 0;
-}
-
 static int read_kinds(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
-    const void *page = NULL;
+    struct records records = {NULL, 0};
     int failed = 0;
     memset(sums->entries, ENTRY_NONE, sums->entry_count);
     for (uint32_t number = 0; number < ENTRIES; number++) {
@@ -165,11 +168,9 @@ static int read_kinds(const struct hl_flight_copy *copy, struct hl_flight_sums *
             sums->sites[number].kind = (uint8_t)(number - HL_SITE_FIRST);
     }
     for (uint32_t number = HL_SITE_FIRST; !failed && number < sums->entry_count; number++) {
-        if (number == HL_SITE_FIRST || number % HL_SITES_PER_PAGE == 0)
-            failed = find_records(copy, number, &page, problem);
-        if (!failed && page)
-            failed = read_kind((const struct hl_site_record *)page + number % HL_SITES_PER_PAGE, &sums->entries[number],
-                               problem);
+        const struct hl_site_record *record;
+        failed = find_record(copy, number, &records, &record, problem);
+        if (!failed && record) sums->entries[number] = (unsigned char)(HL_SITE_FIRST + record->kind);
     }
     return failed;
 }
@@ -389,7 +390,9 @@ static void mark_sites(struct hl_flight_sums *sums) {
     sums->object_count = kept;
 }
 
-static int sum(struct hl_flight_sums *sums, int with_objects, struct hl_problem *problem) {
+/* Objects are summed where all sites are. */
+static int sum(struct hl_flight_sums *sums, struct hl_problem *problem) {
+    const int with_objects = !sums->wanted && !sums->entries;
     int failed = (sums->entries ? read_kinds : read_records)(sums->copy, sums, problem);
     if (!failed) failed = walk_lanes(&(struct walk){.copy = sums->copy, .sums = sums, .problem = problem});
     if (!failed && with_objects) failed = hl_objects_read(sums->copy, &sums->objects, &sums->object_count, problem);
@@ -405,18 +408,18 @@ static int sum(struct hl_flight_sums *sums, int with_objects, struct hl_problem 
 
 int hl_flight_sum(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
     const int failed = prepare(copy, NULL, 0, sums, problem);
-    return failed ? failed : sum(sums, 1, problem);
+    return failed ? failed : sum(sums, problem);
 }
 
 int hl_flight_sum_kinds(const struct hl_flight_copy *copy, struct hl_flight_sums *sums, struct hl_problem *problem) {
     const int failed = prepare(copy, NULL, 1, sums, problem);
-    return failed ? failed : sum(sums, 0, problem);
+    return failed ? failed : sum(sums, problem);
 }
 
 int hl_flight_sum_wanted(const struct hl_flight_copy *copy, const struct hl_wanted_sites *wanted,
                          struct hl_flight_sums *sums, struct hl_problem *problem) {
     const int failed = prepare(copy, wanted, 0, sums, problem);
-    return failed ? failed : sum(sums, 0, problem);
+    return failed ? failed : sum(sums, problem);
 }
 
 void hl_flight_sums_release(struct hl_flight_sums *sums) {

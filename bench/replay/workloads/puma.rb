@@ -39,9 +39,7 @@ class Shop
   end
 end
 
-server = Puma::Server.new(Shop.new, nil, min_threads: 4, max_threads: 4, log_writer: Puma::LogWriter.null)
-port = server.add_tcp_listener("127.0.0.1", 0).addr[1]
-server.run
-Served.load(port, 4000, 4)
-sleep 0.2
-server.stop(true)
+Served.puma(Shop.new, 4) do |port|
+  Served.load(port, 4000, 4)
+  sleep 0.2
+end

@@ -38,7 +38,7 @@ module Heapline
       def initialize(directory)
         @directory = directory
         @watches = {}
-        @seen = {}
+        @last = Reading::Last.new
         @takeover = Processes::Takeover.new
       end
 
@@ -53,7 +53,7 @@ module Heapline
             reading(entry)
           end
         end
-        @seen = @seen.slice(*entries.map(&:path))
+        @last.keep(entries.map(&:path))
         @watches = readings.to_h do |reading|
           watch = @watches[reading.members] || Watch.new
           [reading.members, watch.add(reading)]
@@ -88,17 +88,9 @@ module Heapline
         nil
       end
 
-      # A process that used no time of a processor did nothing since.
       def totals(entry)
         used = entry.process.processor_ns
-        former, snapshot = @seen[entry.path]
-        snapshot = if used && former == used
-                     snapshot.with(taken_at: Time.now)
-                   else
-                     Accounting::Flight.totals(entry.path)
-                   end
-        @seen[entry.path] = [used, snapshot]
-        snapshot
+        @last.take(entry.path, used) { Accounting::Flight.totals(entry.path) unless @last.same?(entry.path, used) }
       end
     end
   end

@@ -24,6 +24,31 @@ module Heapline
         end
       end
 
+      # What processes were when they were last read: one that has used no time of a processor since did nothing, and
+      # is that still.
+      class Last
+        def initialize
+          @read = {}
+        end
+
+        # used: nanoseconds of processor time, or nil: unknown
+        def same?(key, used)
+          !used.nil? && @read[key]&.first == used
+        end
+
+        # The Snapshot that the block reads; what it was last where that reads none.
+        def take(key, used)
+          snapshot = yield || @read[key].last.with(taken_at: Time.now)
+          @read[key] = [used, snapshot]
+          snapshot
+        end
+
+        # All others are forgotten.
+        def keep(keys)
+          @read = @read.slice(*keys)
+        end
+      end
+
       # snapshots:: of the process, and then of each of its descendants
       # rss_bytes:: of all of them; pages that they share count in each. nil where they are gone
       # at::        seconds of a steady clock

@@ -148,7 +148,7 @@ module Heapline
 
       def initialize
         @native = Accounting::Flight.tally
-        @seen = {}
+        @last = Top::Reading::Last.new
       end
 
       # Add up what these processes counted: the first one's all, of the others what they did since they were forked.
@@ -161,7 +161,7 @@ module Heapline
         ids = sources.map { |file, _| file.stat.ino }
         @native.begin(unchanged(ids, sources))
         snapshots = sources.each_with_index.map { |(file, used), i| add(file, ids[i], used, i.positive?) }
-        @seen.keep_if { |id, _| ids.include?(id) }
+        @last.keep(ids)
         totals = @native.end(baseline) do |kind, text|
           kind ? Accounting::FlightSites.gem(kind, text) : Tally.folded(text)
         end
@@ -182,16 +182,15 @@ module Heapline
 
       private
 
-      # A process that used no time of a processor did nothing.
       def unchanged(ids, sources)
-        ids.zip(sources).filter_map { |id, (_, used)| id if used && @seen[id]&.first == used }
+        ids.zip(sources).filter_map { |id, (_, used)| id if @last.same?(id, used) }
       end
 
       def add(file, id, used, own)
-        raw = Native.tally_flight(@native, file.fileno, id, own)
-        snapshot = raw ? Accounting::Flight.of_sums(raw) : @seen[id].last.with(taken_at: Time.now)
-        @seen[id] = [used, snapshot]
-        snapshot
+        @last.take(id, used) do
+          raw = Native.tally_flight(@native, file.fileno, id, own)
+          raw && Accounting::Flight.of_sums(raw)
+        end
       end
     end
   end
